@@ -1,0 +1,213 @@
+"""A plan with the words of a data frame: nothing is read before `collect`, and then only what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from raydata_ext.dataset.workspace import Workspace
+from raydata_ext.engine import Engine, Program, RunProgress, ShardResult, Worker, Workers, preview, run_all
+from raydata_ext.plan import (
+    Cache,
+    Cast,
+    Chain,
+    Filter,
+    Map,
+    Plan,
+    RemoveColumns,
+    RenameColumns,
+    SelectColumns,
+    Step,
+    UserFunction,
+)
+from raydata_ext.plan.explanation import Explanation, explain
+from raydata_ext.plan.steps import BatchFormat
+
+if TYPE_CHECKING:
+    from raydata_ext.dataset.dataset import Dataset
+
+Columns = str | Sequence[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LazyDataset:
+    """Shards and steps that have not run. Each method gives a new one; none reads rows but `head` and `collect`.
+
+    Consecutive steps are fused: a shard is read once, passes all steps batch by batch, and is written once.
+
+    Attributes:
+        plan: the shards and steps.
+        workspace: the cache directory.
+        make_dataset: what `collect` turns results into.
+    """
+
+    plan: Plan
+    workspace: Workspace
+    make_dataset: Callable[[Sequence[ShardResult], Workspace], Dataset]
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *,
+        with_indices: bool = False,
+        with_rank: bool = False,
+        input_columns: Columns | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: Columns | None = None,
+        schema: pa.Schema | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        constructor_kwargs: Mapping[str, Any] | None = None,
+        batch_format: BatchFormat = "python",
+        version: str | None = None,
+        desc: str | None = None,
+    ) -> LazyDataset:
+        """Give every row or batch to a function and merge what it returns into the row or batch.
+
+        Args:
+            function: takes a row (a mapping of column to value) or a batch (of column to list) and returns a mapping, or None
+                for no change; a batch may also be returned as an Arrow table or a DataFrame, in place of all columns. A class is
+                built once a worker and its instance is called.
+            with_indices: also give the global row number (a list of them for a batch).
+            with_rank: also give the number of the shard.
+            input_columns: give the values of these columns as positional arguments in place of the row or batch.
+            batched: give batches; their result may have another number of rows if no column stays.
+            batch_size: rows of a batch, counted within a shard; None is the whole shard.
+            drop_last_batch: leave out the last batch of a shard where it is shorter.
+            remove_columns: columns that go before the result is merged.
+            schema: schema of the result; None is what the values say, unified over all shards.
+            fn_kwargs: keyword arguments of each call.
+            constructor_kwargs: keyword arguments of the class.
+            batch_format: what a batch is given as.
+            version: stands for the code in the key of the result; set it where the code cannot be hashed.
+            desc: name of the step in progress and reports.
+        """
+        step = Map(
+            function=_user_function(function, fn_kwargs, constructor_kwargs, version),
+            batched=batched,
+            batch_size=batch_size,
+            input_columns=_optional_names(input_columns),
+            with_indices=with_indices,
+            batch_format=batch_format,
+            desc=desc,
+            drop_last_batch=drop_last_batch,
+            remove_columns=_optional_names(remove_columns) or (),
+            with_rank=with_rank,
+            schema=schema,
+        )
+        return self._then(step)
+
+    def filter(
+        self,
+        function: Callable[..., Any],
+        *,
+        with_indices: bool = False,
+        input_columns: Columns | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        constructor_kwargs: Mapping[str, Any] | None = None,
+        batch_format: BatchFormat = "python",
+        version: str | None = None,
+        desc: str | None = None,
+    ) -> LazyDataset:
+        """Keep the rows for which a function says so.
+
+        Args:
+            function: takes a row or batch as in `map` and returns a bool, or `(False, "reason")`, for the row, or one for each
+                row of the batch. Reasons are counted in the report.
+            with_indices: see `map`, as for the other arguments.
+        """
+        step = Filter(
+            function=_user_function(function, fn_kwargs, constructor_kwargs, version),
+            batched=batched,
+            batch_size=batch_size,
+            input_columns=_optional_names(input_columns),
+            with_indices=with_indices,
+            batch_format=batch_format,
+            desc=desc,
+        )
+        return self._then(step)
+
+    def select_columns(self, columns: Columns) -> LazyDataset:
+        """Keep these columns, in this order."""
+        return self._then(SelectColumns(_names(columns)))
+
+    def remove_columns(self, columns: Columns) -> LazyDataset:
+        """Leave these columns out."""
+        return self._then(RemoveColumns(_names(columns)))
+
+    def rename_columns(self, names: Mapping[str, str]) -> LazyDataset:
+        """Give columns other names, old to new."""
+        return self._then(RenameColumns(tuple(names.items())))
+
+    def cast(self, schema: pa.Schema) -> LazyDataset:
+        """Bring the columns to a schema; columns that rows lack become null."""
+        return self._then(Cast(schema))
+
+    def cache(self) -> LazyDataset:
+        """Keep the result up to here, so that a later change of what follows starts from it."""
+        return self._then(Cache())
+
+    def head(self, n: int = 5) -> list[dict[str, Any]]:
+        """The first rows, computed here and now; nothing beyond them is read and nothing is stored.
+
+        A batched function sees batches that run over the borders of shards, which `collect` cuts there.
+        """
+        worker = Worker(Program(Chain.of(self.plan.steps), self.workspace.store))
+        rows: list[dict[str, Any]] = preview(self.plan, worker, n).to_pylist() if n > 0 else []
+        return rows
+
+    def explain(self) -> Explanation:
+        """Which shards have a result and which do not; print it. Runs nothing."""
+        return explain(self.plan, self.workspace.store, self.workspace.index)
+
+    def collect(
+        self,
+        *,
+        executor: str | None = None,
+        workers: Workers | int | None = None,
+        progress: RunProgress | None = None,
+    ) -> Dataset:
+        """Compute what is missing and open the result.
+
+        Args:
+            executor: `"ray"`, `"inline"` or None, see `Engine`.
+            workers: size of the pool on Ray.
+            progress: is told how far the run is.
+
+        Raises:
+            StepError: a function raised; the message gives step, file, row, and the function's traceback.
+            ReadError: an input is not what it should be.
+        """
+        with Engine(executor, workers) as engine:
+            results = run_all(self.plan, self.workspace.store, self.workspace.index, engine, progress)
+        return self.make_dataset(results[-1], self.workspace)
+
+    def __repr__(self) -> str:
+        steps = " -> ".join(step.label for step in self.plan.steps) or "rows as they are read"
+        return f"LazyDataset({len(self.plan.shards)} shards, {self.plan.num_bytes / 1e6:.1f} MB; {steps})"
+
+    def _then(self, step: Step) -> LazyDataset:
+        return LazyDataset(self.plan.then(step), self.workspace, self.make_dataset)
+
+
+def _user_function(
+    function: Callable[..., Any],
+    fn_kwargs: Mapping[str, Any] | None,
+    constructor_kwargs: Mapping[str, Any] | None,
+    version: str | None,
+) -> UserFunction:
+    return UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {}), version)
+
+
+def _names(columns: Columns) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _optional_names(columns: Columns | None) -> tuple[str, ...] | None:
+    return None if columns is None else _names(columns)

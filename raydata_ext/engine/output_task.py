@@ -1,0 +1,78 @@
+"""Writing one file of a job's output from cached shards."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from raydata_ext.engine.worker import Worker
+from raydata_ext.plan import TableShard
+from raydata_ext.store import ShardFile
+from raydata_ext.table.cast import cast_batch
+from raydata_ext.table.ipc_writer import ShardWriter
+
+
+@dataclass(frozen=True)
+class OutputFile:
+    """What a worker reports of an output file.
+
+    Attributes:
+        file: name, size, rows and checksum.
+        tokens: what `count_tokens` counts.
+        seconds: time it took.
+    """
+
+    file: ShardFile
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class OutputTask:
+    """One output file: some shards of a result, one after the other, under the schema of the whole.
+
+    Attributes:
+        path: where the file goes; it is synced to the disk before it appears there.
+        shards: what goes into it.
+        schema: schema of the output.
+    """
+
+    path: str
+    shards: tuple[TableShard, ...]
+    schema: pa.Schema
+
+    @property
+    def label(self) -> str:
+        return self.path
+
+    @property
+    def num_bytes(self) -> int:
+        return sum(shard.num_bytes for shard in self.shards)
+
+    def run(self, worker: Worker) -> OutputFile:  # noqa: ARG002 - every task is given its worker
+        """Write the file; the old one of that name, if any, stays until the new one is complete."""
+        started = time.perf_counter()
+        tokens = 0
+        with ShardWriter(self.path, self.schema, sync=True) as writer:
+            for shard in self.shards:
+                for _, batch in shard.read():
+                    writer.write(cast_batch(batch, self.schema, add_missing=True))
+                    tokens += count_tokens(batch)
+            summary = writer.finish()
+        file = ShardFile(Path(self.path).name, summary.num_bytes, summary.rows, summary.checksum)
+        return OutputFile(file, tokens, time.perf_counter() - started)
+
+
+def count_tokens(batch: pa.RecordBatch) -> int:
+    """Elements of the column `input_ids`, or else of the one column that is a list of integers; 0 without such a column."""
+    lists = [field.name for field in batch.schema if _is_integer_list(field.type)]
+    name = "input_ids" if "input_ids" in lists else lists[0] if len(lists) == 1 else None
+    return 0 if name is None else pc.sum(pc.list_value_length(batch.column(name))).as_py() or 0
+
+
+def _is_integer_list(kind: pa.DataType) -> bool:
+    return (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_integer(kind.value_type)

@@ -1,0 +1,129 @@
+"""What is shown while a run goes on: bars on a terminal, a plain line every few seconds elsewhere, or nothing."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+LINE_SECONDS = 3.0
+
+
+class RunProgress(ABC):
+    """Is told what happens in a run. The base shows nothing and may be used as it is, through `Silent`."""
+
+    @abstractmethod
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        """A phase begins.
+
+        Args:
+            what: its name.
+            tasks: how many tasks it has.
+            done: how many of them need no work.
+            num_bytes: input of the others.
+        """
+
+    @abstractmethod
+    def advance(self, num_bytes: int, rows: int) -> None:
+        """A task is done: bytes of its input, rows of its output."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """The phase is over, for better or worse."""
+
+
+class Silent(RunProgress):
+    """Shows nothing."""
+
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        pass
+
+    def advance(self, num_bytes: int, rows: int) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+class _Counting(RunProgress):
+    """Keeps the figures that both displays show."""
+
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        self.what, self.tasks, self.cached, self.total_bytes = what, tasks, done, num_bytes
+        self.finished, self.bytes, self.rows = 0, 0, 0
+        self.started = time.monotonic()
+
+    def advance(self, num_bytes: int, rows: int) -> None:
+        self.finished += 1
+        self.bytes += num_bytes
+        self.rows += rows
+
+    @property
+    def figures(self) -> str:
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        cached = f", {self.cached} cached" if self.cached else ""
+        return (
+            f"{self.finished + self.cached}/{self.tasks} shards{cached}, {self.rows:,} rows,"
+            f" {self.bytes / 1e6 / seconds:.1f} MB/s"
+        )
+
+
+class Lines(_Counting):
+    """A plain line at begin and end, and every few seconds between."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next_line = 0.0
+
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        super().begin(what, tasks, done, num_bytes)
+        self._next_line = self.started + LINE_SECONDS
+        self._console.print(f"{what}: {tasks} shards, {done} cached, {num_bytes / 1e6:.1f} MB to do", highlight=False)
+
+    def advance(self, num_bytes: int, rows: int) -> None:
+        super().advance(num_bytes, rows)
+        if time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + LINE_SECONDS
+            self._console.print(f"{self.what}: {self.figures}", highlight=False)
+
+    def end(self) -> None:
+        self._console.print(f"{self.what}: {self.figures}", highlight=False)
+
+
+class Bars(_Counting):
+    """A bar by bytes of input, with figures that move."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._bar: tuple[Progress, TaskID] | None = None
+
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        super().begin(what, tasks, done, num_bytes)
+        columns = (
+            TextColumn("{task.description:<10}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[figures]}"), TimeElapsedColumn(), TimeRemainingColumn(),
+        )  # fmt: skip
+        bar = Progress(*columns, console=self._console)
+        task = bar.add_task(what, total=max(num_bytes, 1), figures=self.figures)
+        bar.start()
+        self._bar = (bar, task)
+
+    def advance(self, num_bytes: int, rows: int) -> None:
+        super().advance(num_bytes, rows)
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.update(task, completed=self.bytes, figures=self.figures)
+
+    def end(self) -> None:
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.update(task, completed=max(self.total_bytes, 1) if self.finished + self.cached == self.tasks else self.bytes)
+            bar.stop()
+            self._bar = None
+
+
+def progress_for(console: Console) -> RunProgress:
+    """Bars where the console is a terminal, lines elsewhere."""
+    return Bars(console) if console.is_terminal else Lines(console)

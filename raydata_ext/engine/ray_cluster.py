@@ -1,0 +1,51 @@
+"""Ray itself: joined where there is a cluster, embedded in this process where there is none."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+
+import ray
+
+OBJECT_STORE_BYTES = 256 << 20
+"""Receipts and recipes are all that passes through the object store."""
+
+
+class RayCluster:
+    """A connection to Ray, ended by `close` if it was made here.
+
+    Args:
+        address: of the cluster to join; None is the one that this process has joined already, or that `RAY_ADDRESS` names, or
+            an embedded one.
+        num_cpus: CPUs of an embedded one; None is all of the machine.
+    """
+
+    def __init__(self, address: str | None = None, num_cpus: int | None = None) -> None:
+        self._is_ours = not ray.is_initialized()
+        if not self._is_ours:
+            return
+        on_terminate = signal.getsignal(signal.SIGTERM)
+        try:
+            self._start(address, num_cpus)
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, on_terminate)  # Ray sets its own, which ends without cleaning up
+
+    def _start(self, address: str | None, num_cpus: int | None) -> None:
+        if address is not None or os.environ.get("RAY_ADDRESS"):
+            ray.init(address=address, logging_level=logging.ERROR)
+            return
+        ray.init(
+            address="local",
+            num_cpus=num_cpus,
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE_BYTES,
+            logging_level=logging.ERROR,
+        )
+
+    def close(self) -> None:
+        """Leave the cluster, or end the embedded one; one that the caller had joined before stays joined."""
+        if self._is_ours and ray.is_initialized():
+            ray.shutdown()

@@ -1,0 +1,146 @@
+"""The report as one HTML page that needs nothing else: no network, no library, legible at 10,000 shards.
+
+The page is a template, a style sheet and two scripts that lie beside this module. Python puts them together with the figures;
+all that is drawn, formatted or sorted is done by the scripts. Shards go into the page column by column, with labels that say
+only how they differ from the one before, which keeps it around a megabyte at 10,000 shards.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+PAGE_NAME = "report.html"
+MAX_REASONS = 200
+"""Reasons named in the page; the others are summed up."""
+MAX_SAMPLES = 100
+MAX_VALUE_CHARS = 4_000
+"""Length at which a value of a quarantined sample is cut."""
+
+_SHARD_COLUMNS = ("rows_in", "rows_out", "quarantined", "bytes_in", "bytes_out", "begin", "seconds", "attempt")
+_TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def render_report(report: Mapping[str, object]) -> str:
+    """Make the page.
+
+    Args:
+        report: what `Report.as_dict` gives, and `quarantine_samples` (a list of records) where rows were set aside. Whatever
+            is missing is left out of the page or shown as a dash.
+
+    Returns:
+        The HTML text, free of lone surrogates.
+    """
+    status = str(report.get("status") or "unknown")
+    error = report.get("error")
+    return _Page(_asset("report_page.html")).substitute(
+        name=_text(report.get("name") or "unnamed"),
+        status=_text(status),
+        started=_text(str(report.get("started") or "").replace("T", " ").replace("+00:00", " UTC")),
+        error=f'<pre class="error" tabindex="0" role="alert">{_text(error)}</pre>' if error else "",
+        data=_script_json(_page_data(report)),
+        style=_asset("report_page.css"),
+        charts=_asset("report_charts.js"),
+        script=_asset("report_page.js"),
+    )
+
+
+def write_report_page(report: Mapping[str, object], directory: Path) -> Path:
+    """Write `report.html` and return its path.
+
+    Args:
+        report: see `render_report`.
+        directory: where it goes; it is made where it is missing.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / PAGE_NAME
+    path.write_bytes(render_report(report).encode())
+    return path
+
+
+class _Page(Template):
+    """A template whose marks mean nothing in HTML, CSS or JavaScript."""
+
+    delimiter = "@@"
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _text(value: object) -> str:
+    """Text as HTML, without the colours that a terminal would show."""
+    plain = _TERMINAL_COLOURS.sub("", str(value))
+    return html.escape(plain.encode("utf-8", "backslashreplace").decode())
+
+
+def _script_json(value: object) -> str:
+    """JSON that may stand in a `<script>`: pure ASCII, and with no `<` there is nothing that could end the element."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _page_data(report: Mapping[str, Any]) -> dict[str, Any]:
+    totals = dict(report.get("totals") or {})
+    totals["filtered_by"] = _largest(totals.get("filtered_by") or {})
+    samples = report.get("quarantine_samples") or []
+    return {
+        "seconds": report.get("seconds") or {},
+        "executors": report.get("executors") or [],
+        "source": report.get("source") or {},
+        "output": report.get("output") or {},
+        "totals": totals,
+        "steps": [{**step, "filtered": _largest(step.get("filtered") or {})} for step in report.get("steps") or []],
+        "shards": _shard_columns(report.get("shards") or []),
+        "samples": [_sample(sample) for sample in samples[:MAX_SAMPLES]],
+        "samples_total": len(samples),
+    }
+
+
+def _shard_columns(shards: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    workers = list(dict.fromkeys(shard["worker"] for shard in shards if shard.get("worker")))
+    number = {worker: position for position, worker in enumerate(workers)}
+    columns: dict[str, list[Any]] = {name: [shard.get(name) for shard in shards] for name in _SHARD_COLUMNS}
+    columns["label"] = list(_front_coded(str(shard.get("label") or "") for shard in shards))
+    columns["worker"] = [number.get(shard.get("worker")) for shard in shards]
+    columns["workers"] = workers
+    columns["cached"] = [int(bool(shard.get("cached"))) for shard in shards]
+    columns["filtered"] = [sum((shard.get("filtered") or {}).values()) for shard in shards]
+    return columns
+
+
+def _front_coded(labels: Iterable[str]) -> Iterable[tuple[int, str]]:
+    """Each label as (characters in common with the one before, the rest of it)."""
+    before = ""
+    for label in labels:
+        common = len(os.path.commonprefix((before, label)))
+        yield common, label[common:]
+        before = label
+
+
+def _largest(filtered: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Reasons and rows, the most frequent first."""
+    ranked = sorted(filtered.items(), key=lambda item: (-item[1], item[0]))
+    named = [(reason or "no reason given", rows) for reason, rows in ranked[:MAX_REASONS]]
+    others = ranked[MAX_REASONS:]
+    return [*named, (f"{len(others):,} other reasons", sum(rows for _, rows in others))] if others else named
+
+
+def _sample(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The fields of a quarantined row as text; values need not be JSON."""
+    return [(str(name), _cut(_TERMINAL_COLOURS.sub("", _as_text(value)))) for name, value in record.items()]
+
+
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def _cut(text: str) -> str:
+    left_out = len(text) - MAX_VALUE_CHARS
+    return text if left_out <= 0 else f"{text[:MAX_VALUE_CHARS]}\n… and {left_out:,} more characters"

@@ -1,0 +1,114 @@
+"""Running a plan: what exists is taken from the store, what is missing is computed, every shard is accounted for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from raydata_ext.engine.engine import SMALL_WORK_BYTES, Engine
+from raydata_ext.engine.progress import RunProgress, Silent
+from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
+from raydata_ext.engine.worker import Program
+from raydata_ext.errors import RaydataError
+from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, resolve
+from raydata_ext.sources import IdentityIndex, Sighting
+from raydata_ext.store import Receipt, Store
+
+
+@dataclass(frozen=True, eq=False)
+class ShardResult:
+    """How one shard of a run ended.
+
+    Attributes:
+        shard: the input.
+        receipt: of the result.
+        outcome: what the worker reported; None where the result was there before.
+    """
+
+    shard: InputShard
+    receipt: Receipt
+    outcome: ShardOutcome | None
+
+    @property
+    def cached(self) -> bool:
+        """Whether nothing had to be computed."""
+        return self.outcome is None or self.outcome.cached
+
+
+def run_all(
+    plan: Plan, store: Store, index: IdentityIndex, engine: Engine, progress: RunProgress | None = None
+) -> list[tuple[ShardResult, ...]]:
+    """Run a plan; where a step must know how many rows there are before each shard, what is before it runs first.
+
+    Returns:
+        The results of each part that ran, see `run_plan`; those of the last are the results of the plan.
+    """
+    results: list[tuple[ShardResult, ...]] = []
+    later = True
+    while later:
+        now, rest = plan.head()
+        results.append(run_plan(now, store, index, engine, progress))
+        plan = Plan(tuple(TableShard.of_receipt(store, result.receipt) for result in results[-1]), rest)
+        later = bool(rest)
+    return results
+
+
+def run_plan(
+    plan: Plan, store: Store, index: IdentityIndex, engine: Engine, progress: RunProgress | None = None
+) -> tuple[ShardResult, ...]:
+    """Run a plan whose steps can be run at once (see `Plan.head`).
+
+    Args:
+        plan: what is to be done.
+        store: where results are and go.
+        index: contents of inputs that are known without reading.
+        engine: does the work.
+        progress: is told how far it is.
+
+    Returns:
+        The result of every shard, in order.
+
+    Raises:
+        StepError: a user's function raised.
+        ReadError: an input is not what it should be.
+        WorkerLostError: a worker died again and again.
+    """
+    _learn_contents(plan, index)
+    resolution = resolve(plan, store, index)
+    missing = resolution.missing
+    shown = progress or Silent()
+    shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
+    outcomes: dict[int, ShardOutcome] = {}
+    try:
+        for state, outcome in _compute(resolution, store, engine):
+            outcomes[state.position.index] = outcome
+            index.add(outcome.sightings)
+            shown.advance(state.shard.num_bytes, outcome.receipt.rows)
+    finally:
+        index.save()
+        shown.end()
+    return tuple(_accounted(state, outcomes.get(state.position.index)) for state in resolution.states)
+
+
+def _compute(resolution: Resolution, store: Store, engine: Engine) -> Iterator[tuple[ShardState, ShardOutcome]]:
+    """Largest shards first, so that none of them is left over at the end when the other workers have nothing to do."""
+    tasks = [ShardTask(state) for state in sorted(resolution.missing, key=lambda s: (-s.shard.num_bytes, s.position.index))]
+    for number, outcome in engine.run(Program(resolution.chain, store), tasks):
+        yield tasks[number].state, outcome
+
+
+def _accounted(state: ShardState, outcome: ShardOutcome | None) -> ShardResult:
+    receipt = outcome.receipt if outcome is not None else state.result
+    if receipt is None:
+        raise RaydataError(f"{state.shard.label}: the run ended without a result of this shard; run it again")
+    return ShardResult(state.shard, receipt, outcome)
+
+
+def _learn_contents(plan: Plan, index: IdentityIndex) -> None:
+    """Hash inputs that are new or were touched, where that is quicker than sending them to workers to find out."""
+    unknown = [(shard, piece) for shard in plan.shards for piece in shard.pieces if index.content(piece) is None]
+    if sum(piece.num_bytes for _, piece in unknown) <= SMALL_WORK_BYTES:
+        for shard, piece in unknown:
+            before = time.time_ns()
+            index.add([Sighting(piece, shard.hash_piece(piece), before)])

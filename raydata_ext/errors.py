@@ -1,0 +1,63 @@
+"""Every error that this package raises on its own account: one family, one class per cause.
+
+A message says what was wrong, where (path, shard, row), and what to do. Invalid arguments raise `ValueError`,
+`TypeError` or `IndexError`, as Python users expect; all else derives from `RaydataError`.
+"""
+
+from __future__ import annotations
+
+
+class RaydataError(Exception):
+    """Base of all errors of this package."""
+
+
+class NoMatchError(RaydataError, FileNotFoundError):
+    """A path or pattern of a source matches no file."""
+
+
+class ReadError(RaydataError):
+    """An input file cannot be read as the format it should have; the message gives the file and the position."""
+
+
+class CorruptFileError(RaydataError):
+    """An Arrow file is truncated, damaged, or no Arrow file at all."""
+
+
+class WriteError(RaydataError, OSError):
+    """A file cannot be written: the disk is full or fails; `errno` and `filename` are set as in any `OSError`."""
+
+
+class StaleFileError(RaydataError):
+    """A file is not the one that a recipe (path and replays) was made for."""
+
+
+class SchemaError(RaydataError, ValueError):
+    """Schemas or types that do not go together; the message gives the column path and both types."""
+
+
+class FingerprintError(RaydataError, TypeError):
+    """A value has no stable fingerprint; the message gives the way from the function to the culprit."""
+
+
+class StoreError(RaydataError):
+    """The cache directory or a dataset directory cannot be used as asked."""
+
+
+class PlanError(RaydataError, ValueError):
+    """A chain of steps that cannot be run as written."""
+
+
+class JobFileError(RaydataError, ValueError):
+    """A job file is not valid; the message gives the key and what is expected there."""
+
+
+class StepError(RaydataError):
+    """A user's function raised, or returned something that cannot be a row or a batch."""
+
+
+class WorkerLostError(RaydataError):
+    """A shard could not be computed because its worker died each time it was tried."""
+
+
+class StateError(RaydataError, ValueError):
+    """A saved state does not belong to this stream, feed or iterator."""

@@ -1,0 +1,85 @@
+"""numpy arrays and scalars by type, shape and content, at about the cost of reading them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import xxhash
+
+from raydata_ext.fingerprint.modules import Reference, describe_reference, installed_source, resolve
+from raydata_ext.fingerprint.node import Node, Role, Scope, UnhashableError, named, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BUFFER_ITEMS: Final = 1 << 17
+
+
+def describe_array(value: np.ndarray[Any, Any], _scope: Scope) -> Node:
+    """Describe an array by dtype, shape and content in row-major order; a map of a file counts as the array that it shows.
+
+    Arrays of Python objects are described element by element. The memory layout (strides, Fortran order) has no part.
+    """
+    head = (_dtype_text(value.dtype), repr(value.shape).encode())
+    edges = []
+    if isinstance(value, np.ma.MaskedArray):
+        edges = [
+            named(Role.ATTRIBUTE, "mask", np.ma.getmaskarray(value)),
+            named(Role.ATTRIBUTE, "fill_value", value.fill_value),
+        ]
+        value = value.filled()
+    elif type(value) not in {np.ndarray, np.memmap}:
+        edges = [named(Role.CLASS, type(value).__name__, type(value))]
+        edges += [named(Role.ATTRIBUTE, key, item) for key, item in sorted(getattr(value, "__dict__", {}).items())]
+    plain = value.view(np.ndarray)
+    if plain.dtype.hasobject:
+        return Node("ndarray", head, [*edges, placed(Role.ITEM, "elements", plain.reshape(-1).tolist())])
+    return Node("ndarray", (*head, hash_array(plain)), edges)
+
+
+def hash_array(value: np.ndarray[Any, Any]) -> bytes:
+    """Hash the content in row-major order; no copy of a contiguous array, and small ones piece by piece of any other."""
+    hasher = xxhash.xxh3_128()
+    if value.flags.c_contiguous:
+        hasher.update(_as_bytes(value))
+    else:
+        flags = ["external_loop", "buffered", "zerosize_ok"]
+        for piece in np.nditer(value, flags=flags, order="C", buffersize=_BUFFER_ITEMS):  # type: ignore[arg-type]
+            hasher.update(_as_bytes(np.ascontiguousarray(piece)))
+    return hasher.digest()
+
+
+def _as_bytes(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    # The buffer protocol knows no datetime64, so hand over bytes.
+    return value.reshape(-1).view(np.uint8) if value.dtype.itemsize else np.empty(0, np.uint8)
+
+
+def _describe_scalar(value: np.generic, scope: Scope) -> Node:
+    node = describe_array(np.asarray(value), scope)
+    return Node("numpy scalar", node.content, node.edges, name=str(value) if value.dtype.itemsize <= 8 else "")  # noqa: PLR2004 (longer ones are not short to read)
+
+
+def _describe_dtype(value: np.dtype[Any], _scope: Scope) -> Node:
+    return Node("dtype", (_dtype_text(value),), name=str(value))
+
+
+def _dtype_text(dtype: np.dtype[Any]) -> bytes:
+    return repr(dtype.descr if dtype.names is not None else dtype.str if dtype.kind != "T" else str(dtype)).encode()
+
+
+def _describe_ufunc(value: np.ufunc, scope: Scope) -> Node:
+    module = pickle.whichmodule(value, value.__name__)
+    source = installed_source(module)
+    if source is None or resolve(module, value.__name__) is not value:
+        raise UnhashableError
+    return describe_reference(Reference(source, module, value.__name__), scope)
+
+
+FAMILIES: Final[dict[type, Callable[[Any, Scope], Node]]] = {
+    np.ndarray: describe_array,
+    np.generic: _describe_scalar,
+    np.dtype: _describe_dtype,
+    np.ufunc: _describe_ufunc,
+}

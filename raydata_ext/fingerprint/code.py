@@ -1,0 +1,146 @@
+"""The digest of a code object: what it does, not how it is laid out.
+
+The instructions are read as a graph (next instruction, target of a jump, handler of an exception) in which unconditional jumps
+are no step of their own, and hashed by what can be reached from the entry. So it makes no difference whether the compiler
+shares or repeats the end of a branch, which it decides by line numbers; blank lines, comments and line breaks have no effect.
+The names of arguments, locals and globals count, the names of the code objects themselves do not.
+
+Another minor version of Python compiles to other instructions, which is then another digest: safe, and never the contrary.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Final
+
+from raydata_ext.fingerprint.framing import digest, encode_scalar
+from raydata_ext.fingerprint.graph import Vertex, digest_vertices
+from raydata_ext.fingerprint.instructions import read_instructions
+from raydata_ext.fingerprint.reads import Reads, find_reads, nested_code
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from raydata_ext.fingerprint.instructions import Instruction
+
+_UNCONDITIONAL: Final = frozenset({"JUMP", "JUMP_ABSOLUTE", "JUMP_NO_INTERRUPT"})
+_LAST: Final = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_TESTS: Final = {
+    "POP_JUMP_IF_TRUE": ("POP_JUMP_IF", b"true", b"false"),
+    "POP_JUMP_IF_FALSE": ("POP_JUMP_IF", b"false", b"true"),
+    "POP_JUMP_IF_NONE": ("POP_JUMP_IF_NONE", b"true", b"false"),
+    "POP_JUMP_IF_NOT_NONE": ("POP_JUMP_IF_NONE", b"false", b"true"),
+}
+_MEANINGFUL_FLAGS: Final = (
+    inspect.CO_VARARGS
+    | inspect.CO_VARKEYWORDS
+    | inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ITERABLE_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+)
+
+
+@dataclass(frozen=True)
+class CodeSummary:
+    """What the hash of a function needs of its code.
+
+    Args:
+        digest: Of the whole, 16 bytes.
+        shape: The same with all constants left blank.
+        constants: The constants in the order of their first use, those of nested code objects at their place.
+        reads: The names of the outside world that it reads.
+    """
+
+    digest: bytes
+    shape: bytes
+    constants: tuple[object, ...]
+    reads: Reads
+
+
+def summarize_code(code: CodeType) -> CodeSummary:
+    """Summarize a code object with the code objects nested in it; kept as long as the code object lives."""
+    summary = _SUMMARIES.get(code)
+    if summary is None:
+        instructions = read_instructions(code)
+        nested = {inner: summarize_code(inner) for inner in nested_code(instructions)}
+        summary = CodeSummary(
+            digest=_digest_code(code, instructions, [_constant_digest(item.arg) for item in instructions]),
+            shape=_digest_code(code, instructions, [_constant_shape(item.arg) for item in instructions]),
+            constants=_constants(instructions),
+            reads=find_reads(instructions, [inner.reads for inner in nested.values()]),
+        )
+        _SUMMARIES[code] = summary
+    return summary
+
+
+_SUMMARIES: weakref.WeakKeyDictionary[CodeType, CodeSummary] = weakref.WeakKeyDictionary()
+
+
+def _digest_code(code: CodeType, instructions: Sequence[Instruction], constants: Sequence[bytes]) -> bytes:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    numbers = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _MEANINGFUL_FLAGS)
+    signature = [encode_scalar(item) or b"" for item in (*numbers, *code.co_varnames[:count])]
+    body = digest_vertices([_vertex(instructions, index, constants) for index in range(len(instructions))])
+    return digest(b"code", *signature, body[_next(instructions, 0)])
+
+
+def _vertex(instructions: Sequence[Instruction], index: int, constants: Sequence[bytes]) -> Vertex:
+    instruction = instructions[index]
+    operand = constants[index] if instruction.is_constant else encode_scalar(instruction.arg)
+    # A test that jumps where it holds, and one that jumps where it does not, are one test with two outcomes.
+    op, if_jump, if_next = _TESTS.get(instruction.op, (instruction.op, b"jump", b"next"))
+    edges: list[tuple[bytes, int | bytes]] = []
+    if op not in _LAST and op not in _UNCONDITIONAL:
+        edges.append((if_next, _next(instructions, index + 1)))
+    if instruction.target is not None and op not in _UNCONDITIONAL:
+        edges.append((if_jump, _next(instructions, instruction.target)))
+    if instruction.handler is not None:
+        target, depth, lasti = instruction.handler
+        edges.append((b"handler %d %d" % (depth, lasti), _next(instructions, target)))
+    return Vertex(digest(op.encode(), operand or b""), edges, ordered=False)
+
+
+def _next(instructions: Sequence[Instruction], index: int) -> int:
+    """The first instruction at or after `index` that is no unconditional jump; a jump to itself is an endless loop and stays."""
+    seen: set[int] = set()
+    while index not in seen:
+        seen.add(index)
+        instruction = instructions[index]
+        if instruction.op not in _UNCONDITIONAL or instruction.target is None:
+            break
+        index = instruction.target
+    return min(seen) if instructions[index].op in _UNCONDITIONAL else index
+
+
+def _constant_digest(value: object) -> bytes:
+    if isinstance(value, CodeType):
+        return summarize_code(value).digest
+    if isinstance(value, tuple):
+        return digest(b"tuple", *[_constant_digest(item) for item in value])
+    if isinstance(value, frozenset):
+        return digest(b"frozenset", *sorted(_constant_digest(item) for item in value))
+    if isinstance(value, slice):
+        return digest(b"slice", *[_constant_digest(item) for item in (value.start, value.stop, value.step)])
+    return encode_scalar(value) or b""
+
+
+def _constant_shape(value: object) -> bytes:
+    return summarize_code(value).shape if isinstance(value, CodeType) else b""
+
+
+def _constants(instructions: Sequence[Instruction]) -> tuple[object, ...]:
+    found: dict[bytes, object] = {}
+    for instruction in instructions:
+        if not instruction.is_constant:
+            continue
+        if isinstance(instruction.arg, CodeType):
+            inner = summarize_code(instruction.arg).constants
+        else:
+            inner = (instruction.arg,)
+        found.update({_constant_digest(value): value for value in inner if _constant_digest(value) not in found})
+    return tuple(found.values())

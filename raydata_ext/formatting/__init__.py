@@ -1,0 +1,31 @@
+"""The edge where Arrow becomes what users hold, and back.
+
+Out: `get_formatter` gives rows, batches and columns as Python, numpy, torch, pandas or Arrow. User functions of `map`
+get a `LazyRow` or `LazyBatch`, dictionaries that convert only the columns that are looked at and know what was changed.
+
+In: `batch_from_columns`, `batch_from_rows` and `batch_from_table` turn what such functions return into record batches,
+with types inferred once per batch.
+"""
+
+from raydata_ext.formatting.formats import Format, get_formatter
+from raydata_ext.formatting.formatter import Formatter
+from raydata_ext.formatting.from_values import array_from_values
+from raydata_ext.formatting.lazy_batch import LazyBatch
+from raydata_ext.formatting.lazy_row import LazyRow, RowCursor
+from raydata_ext.formatting.record_batch import batch_from_columns, batch_from_rows, batch_from_table, is_table
+from raydata_ext.formatting.to_python import array_to_list
+
+__all__ = [
+    "Format",
+    "Formatter",
+    "LazyBatch",
+    "LazyRow",
+    "RowCursor",
+    "array_from_values",
+    "array_to_list",
+    "batch_from_columns",
+    "batch_from_rows",
+    "batch_from_table",
+    "get_formatter",
+    "is_table",
+]

@@ -1,0 +1,73 @@
+"""Rows and batches as pandas data frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from raydata_ext.formatting.formatter import Formatter, check_row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+
+class PandasFormatter(Formatter):
+    """A row is a `DataFrame` of one row, a batch a `DataFrame`, a column a `Series`.
+
+    Integers and bools that have nulls take pandas' nullable types (`Int64`, `boolean`, ...) and never become floats.
+
+    Args:
+        columns: As in `Formatter`.
+        output_all_columns: As in `Formatter`; the other columns are columns of the same frame.
+
+    Raises:
+        ImportError: pandas is not installed.
+    """
+
+    def __init__(self, columns: Sequence[str] | None = None, *, output_all_columns: bool = False) -> None:
+        super().__init__(columns, output_all_columns=output_all_columns)
+        try:
+            import pandas as pd  # noqa: PLC0415  # optional
+        except ImportError as error:
+            raise ImportError('format "pandas" needs pandas: pip install pandas') from error
+        self._pandas: Any = pd
+        self._nullable = _nullable_types(pd)
+
+    def row(self, batch: pa.RecordBatch | pa.Table, index: int) -> pd.DataFrame:
+        """One row as a frame; see `Formatter.row`."""
+        check_row(batch, index)
+        return self.batch(batch.slice(index, 1))
+
+    def batch(self, data: pa.RecordBatch | pa.Table) -> pd.DataFrame:
+        """All rows as a frame; see `Formatter.batch`."""
+        names = [*self._formatted_names(data.schema), *self._other_names(data.schema)]
+        columns = {name: self.column(data.column(name)) for name in names}
+        return self._pandas.DataFrame(columns, index=self._pandas.RangeIndex(data.num_rows), copy=False)
+
+    def column(self, array: pa.Array | pa.ChunkedArray) -> pd.Series[Any]:
+        """A column as a series without name."""
+        types_mapper = self._nullable.get if array.null_count and array.type in self._nullable else None
+        return array.to_pandas(types_mapper=types_mapper)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"columns": self.columns, "output_all_columns": self.output_all_columns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # modules do not pickle
+
+
+def _nullable_types(pd: Any) -> dict[pa.DataType, Any]:
+    return {
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+        pa.uint8(): pd.UInt8Dtype(),
+        pa.uint16(): pd.UInt16Dtype(),
+        pa.uint32(): pd.UInt32Dtype(),
+        pa.uint64(): pd.UInt64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }

@@ -1,0 +1,9 @@
+"""Jobs as files: `schema` says what may stand in one, `reading` reads and checks it, `running` does it."""
+
+from __future__ import annotations
+
+from raydata_ext.job.reading import read_job_file
+from raydata_ext.job.running import plan_of, report_directory, run_job
+from raydata_ext.job.schema import JobFile
+
+__all__ = ["JobFile", "plan_of", "read_job_file", "report_directory", "run_job"]

@@ -1,0 +1,113 @@
+"""What may stand in a job file, and what each key means."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, model_validator
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceSection(_Section):
+    """What the rows are read from."""
+
+    paths: str | list[str] = Field(description="path, directory or glob pattern, or a list of them")
+    format: Literal["text", "jsonl", "parquet", "arrow"] | None = Field(
+        None, description="format of the files; by default what their suffixes stand for"
+    )
+    columns: list[str] | None = Field(None, description="columns to read; all by default")
+    exclude: list[str] = Field([], description="shell patterns of paths to leave out")
+    max_shard_bytes: ByteSize = Field(
+        ByteSize(256_000_000), description="largest input of a shard, as in 256MB; larger files are split, smaller put together"
+    )
+    options: dict[str, Any] = Field({}, description="options of the format")
+
+
+class FunctionSection(_Section):
+    """A function over rows or batches, and what it is given."""
+
+    function: str = Field(description='what is called, as "module:name"; a class is built once a worker')
+    kwargs: dict[str, Any] = Field({}, description="keyword arguments of each call")
+    constructor_kwargs: dict[str, Any] = Field({}, description="keyword arguments of the class")
+    batched: bool = Field(default=False, description="give batches in place of rows")
+    batch_size: int | None = Field(1000, description="rows of a batch; null is a whole shard")
+    input_columns: list[str] | None = Field(None, description="give the values of these columns as arguments")
+    with_indices: bool = Field(default=False, description="also give the global row number")
+    batch_format: Literal["python", "numpy", "torch", "pandas", "arrow"] = Field(
+        "python", description="what a batch is given as"
+    )
+    version: str | None = Field(None, description="stands for the code in keys, where it cannot be hashed")
+    desc: str | None = Field(None, description="name of the step in reports")
+
+
+class FilterSection(FunctionSection):
+    """A decision over rows or batches."""
+
+
+class MapSection(FunctionSection):
+    """A change of rows or batches."""
+
+    drop_last_batch: bool = Field(default=False, description="leave out a last batch that is short")
+    remove_columns: list[str] = Field([], description="columns that go before the result is merged")
+    with_rank: bool = Field(default=False, description="also give the number of the shard")
+
+
+class StepSection(_Section):
+    """One step: exactly one of these keys."""
+
+    map: MapSection | None = Field(None, description="a function over rows or batches")
+    filter: FilterSection | None = Field(None, description="keep the rows for which a function says so")
+    select_columns: list[str] | None = Field(None, description="columns to keep, in this order")
+    remove_columns: list[str] | None = Field(None, description="columns to leave out")
+    rename_columns: dict[str, str] | None = Field(None, description="old name to new name")
+    cache: Literal[True] | None = Field(None, description="keep the result up to here")
+
+    @model_validator(mode="after")
+    def _is_one_step(self) -> StepSection:
+        if len(self.model_fields_set) != 1:
+            raise ValueError(f"a step is exactly one of {list(type(self).model_fields)}")
+        return self
+
+
+class OutputSection(_Section):
+    """Where the result goes."""
+
+    path: str = Field(description="directory of the data set")
+    format: Literal["arrow"] = Field("arrow", description="format of its files")
+    max_shard_bytes: ByteSize = Field(ByteSize(512_000_000), description="size up to which shards are put into one file")
+
+
+class WorkersSection(_Section):
+    """The pool of workers on Ray; none of it changes the result."""
+
+    min: int = Field(1, ge=1, description="workers at least")
+    max: int | None = Field(None, ge=1, description="workers at most; by default as many as there are CPUs")
+    num_cpus: float = Field(1, ge=0, description="CPUs of each worker")
+    num_gpus: float = Field(0, ge=0, description="GPUs of each worker")
+    memory: ByteSize | None = Field(None, description="memory that each worker reserves")
+    resources: dict[str, float] = Field({}, description="custom resources of each worker")
+    max_in_flight: int = Field(2, ge=1, description="shards that a worker has at a time")
+    max_attempts: int = Field(3, ge=1, description="how often a shard is tried whose worker dies")
+
+
+class RunSection(_Section):
+    """How it is run."""
+
+    cache_dir: str | None = Field(None, description="directory of cached results")
+    executor: Literal["ray", "inline"] | None = Field(None, description="what does the work; by default chosen by its size")
+    workers: int | WorkersSection | None = Field(None, description="size of the pool on Ray")
+    on_error: Literal["raise"] = Field("raise", description="what happens to a row that a step fails on")
+    report_dir: str | None = Field(None, description="directory of the report; by default the output path with `.run`")
+
+
+class JobFile(_Section):
+    """A whole job."""
+
+    name: str = Field(description="name of the job in reports")
+    source: SourceSection = Field(description="what the rows are read from")
+    steps: list[StepSection] = Field([], description="what is done to them, in order")
+    output: OutputSection = Field(description="where the result goes")
+    run: RunSection = Field(RunSection(), description="how it is run")  # type: ignore[call-arg]

@@ -1,0 +1,49 @@
+"""What is to be done, as values; nothing here reads rows.
+
+`steps` are the steps, `chain` a list of them with the key of each result that is kept, `input_shard` what a plan asks of the
+shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together, and `resolution`
+a plan held against a store: which results exist, which are missing.
+
+The key of a result is a hash of the shard's content, of how bytes become rows, and of the steps up to there. It holds no
+path, time, worker or rank, so a result is found again wherever it would be computed again.
+"""
+
+from __future__ import annotations
+
+from raydata_ext.plan.chain import Chain, Position
+from raydata_ext.plan.input_shard import InputShard
+from raydata_ext.plan.plan import Plan
+from raydata_ext.plan.resolution import Resolution, ShardState, latest_prefix, resolve
+from raydata_ext.plan.steps import (
+    Cache,
+    Cast,
+    Filter,
+    Map,
+    RemoveColumns,
+    RenameColumns,
+    SelectColumns,
+    Step,
+    UserFunction,
+)
+from raydata_ext.plan.table_shard import TableShard
+
+__all__ = [
+    "Cache",
+    "Cast",
+    "Chain",
+    "Filter",
+    "InputShard",
+    "Map",
+    "Plan",
+    "Position",
+    "RemoveColumns",
+    "RenameColumns",
+    "Resolution",
+    "SelectColumns",
+    "ShardState",
+    "Step",
+    "TableShard",
+    "UserFunction",
+    "latest_prefix",
+    "resolve",
+]

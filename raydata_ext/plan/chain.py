@@ -1,0 +1,82 @@
+"""A chain of steps, ready to run: where results are kept, and the key of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from raydata_ext.errors import PlanError
+from raydata_ext.fingerprint import Fingerprint, combine
+from raydata_ext.plan.input_shard import InputShard
+from raydata_ext.plan.steps import Cache, Step
+
+KEY_REVISION = 1
+"""Raised when the engine begins to give other bytes for the same steps."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a shard stands in its data set; part of a key only where a step sees it.
+
+    Attributes:
+        index: number of the shard.
+        first_row: global number of its first row; None where it is not known.
+    """
+
+    index: int
+    first_row: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Steps that a shard passes in one go.
+
+    Attributes:
+        steps: the steps, without cache marks.
+        kept: after how many steps a result is kept, ascending; the last is all of them.
+    """
+
+    steps: tuple[Step, ...]
+    kept: tuple[int, ...]
+
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> Chain:
+        """Take the cache marks out of a list of steps."""
+        real: list[Step] = []
+        kept: set[int] = set()
+        for step in steps:
+            if isinstance(step, Cache):
+                kept.add(len(real))
+            else:
+                real.append(step)
+        return cls(tuple(real), tuple(sorted(kept | {len(real)})))
+
+    @cached_property
+    def fingerprints(self) -> tuple[Fingerprint, ...]:
+        """The fingerprint of each step."""
+        return tuple(step.fingerprint for step in self.steps)
+
+    @property
+    def parts(self) -> Mapping[str, Mapping[str, str]]:
+        """What the fingerprints are made of, by step, for explanations."""
+        return {
+            f"step {number} `{step.label}`": dict(print_.parts)
+            for number, (step, print_) in enumerate(zip(self.steps, self.fingerprints, strict=True), 1)
+        }
+
+    def keys(self, shard: InputShard, identity: str, position: Position) -> tuple[str, ...]:
+        """The key of each kept result of a shard, in the order of `kept`."""
+        return tuple(self._key(shard, identity, position, count) for count in self.kept)
+
+    def _key(self, shard: InputShard, identity: str, position: Position, count: int) -> str:
+        steps = self.steps[:count]
+        seen: list[str | int] = []
+        if any(step.needs_positions for step in steps):
+            if position.first_row is None:
+                raise PlanError(f"{shard.label}: the row numbers that a step asks for are not known")
+            seen += ["first_row", position.first_row]
+        if any(step.needs_rank for step in steps):
+            seen += ["rank", position.index]
+        digests = [item.digest for item in self.fingerprints[:count]]
+        return combine("shard", KEY_REVISION, shard.digest, identity, len(digests), *digests, *seen)

@@ -1,0 +1,102 @@
+"""A run of rows of a table as a shard: what a plan over a data set starts from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from raydata_ext.fingerprint import combine, hash_value
+from raydata_ext.sources import InputFile, Piece
+from raydata_ext.store import Receipt, Store
+from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
+from raydata_ext.table.verify import checksum_file
+
+
+@dataclass(frozen=True, eq=False)
+class TableShard:
+    """Rows of a table; it travels as the table does: a mapped one as path and replays.
+
+    Attributes:
+        table: the rows.
+        contents: checksums of mapped files by path, as far as receipts or manifests tell them.
+    """
+
+    table: Table
+    contents: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of_receipt(cls, store: Store, receipt: Receipt) -> TableShard:
+        """A cached result as the input of what follows."""
+        table = store.table(receipt)
+        return cls(table, ((table.path, receipt.checksum),))
+
+    @property
+    def label(self) -> str:
+        """The mapped file, or what lies in memory."""
+        paths = [table.path for table in _leaves(self.table) if isinstance(table, MemoryMappedTable)]
+        return paths[0] if paths else f"table of {self.table.num_rows} rows in memory"
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The mapped files whose content is not told by a receipt."""
+        known = dict(self.contents)
+        tables = [table for table in _leaves(self.table) if isinstance(table, MemoryMappedTable)]
+        return tuple(_piece(table.path) for table in tables if table.path not in known)
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the mapped files and of the rows in memory; no file is opened for it."""
+        return sum(
+            os.stat(table.path).st_size if isinstance(table, MemoryMappedTable) else table.nbytes
+            for table in _leaves(self.table)
+        )
+
+    @property
+    def num_rows(self) -> int:
+        """Rows."""
+        return int(self.table.num_rows)
+
+    @property
+    def digest(self) -> str:
+        """Rows of tables are taken as they are."""
+        return combine("table")
+
+    def identity(self, hash_piece: Callable[[Piece], str | None]) -> str | None:
+        """Contents of the mapped files and what was done to them since; rows in memory by value."""
+        known = dict(self.contents)
+        parts: list[str] = []
+        for table in _leaves(self.table):
+            if not isinstance(table, MemoryMappedTable):
+                parts.append(hash_value(table.table))
+                continue
+            content = known.get(table.path) or hash_piece(_piece(table.path))
+            if content is None:
+                return None
+            parts += [content, hash_value(table.replays)]
+        return combine("tables", *parts)
+
+    def hash_piece(self, piece: Piece) -> str:
+        """Checksum of a mapped file."""
+        return checksum_file(piece.file.path)
+
+    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The record batches of the table."""
+        for batch in self.table.iter_batches():
+            yield self.label, batch
+
+
+def _leaves(table: Table) -> Iterator[Table]:
+    if isinstance(table, ConcatenationTable):
+        for row_block in table.blocks:
+            for block in row_block:
+                yield from _leaves(block)
+    else:
+        yield table
+
+
+def _piece(path: str) -> Piece:
+    stat = os.stat(path)
+    return Piece(InputFile(path, os.path.basename(path), stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}"))

@@ -1,0 +1,135 @@
+"""Files to shards: the unit of identity, work, cache and placement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from raydata_ext.fingerprint import combine
+from raydata_ext.sources.formats import infer_format, make_reader
+from raydata_ext.sources.grouping import group_files
+from raydata_ext.sources.input_file import InputFile, Piece
+from raydata_ext.sources.listing import Paths, list_files
+from raydata_ext.sources.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class FileShard:
+    """One or more pieces of files that are read, transformed and stored together.
+
+    Attributes:
+        reader: the format that the pieces are read with.
+        pieces: in order of rows.
+    """
+
+    reader: Reader
+    pieces: tuple[Piece, ...]
+
+    @property
+    def label(self) -> str:
+        """The shard as messages name it."""
+        first, last = self.pieces[0].label, self.pieces[-1].label
+        return first if len(self.pieces) == 1 else f"{first} .. {last} ({len(self.pieces)} files)"
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes on disk."""
+        return sum(piece.num_bytes for piece in self.pieces)
+
+    @property
+    def num_rows(self) -> None:
+        """Not known before the files are read."""
+        return None
+
+    @property
+    def digest(self) -> str:
+        """How bytes become rows: the reader's part of a key."""
+        return self.reader.digest
+
+    def identity(self, hash_piece: Callable[[Piece], str | None]) -> str | None:
+        """What the rows of the shard are made of: the contents of its pieces, and names where rows hold them.
+
+        Args:
+            hash_piece: gives a piece's content hash, or None where it is not known.
+        """
+        parts: list[str] = []
+        for piece in self.pieces:
+            content = hash_piece(piece)
+            if content is None:
+                return None
+            parts += [content, piece.file.name] if self.reader.rows_hold_names else [content]
+        return combine("files", *parts)
+
+    def hash_piece(self, piece: Piece) -> str:
+        """Read a piece and hash its content (32 hex digits)."""
+        return self.reader.hash_piece(piece)
+
+    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows in order, as (label of the piece they come from, record batch)."""
+        for piece in self.pieces:
+            for batch in self.reader.read(piece):
+                yield piece.label, batch
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A corpus: its files, cut into shards, and how they are read."""
+
+    reader: Reader
+    shards: tuple[FileShard, ...]
+    num_files: int
+    num_bytes: int
+
+
+def scan_files(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002 - the name that users of data frames know
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    max_shard_bytes: int = 256 << 20,
+    **reader_options: object,
+) -> FileSource:
+    """List files and cut them into shards, without reading more than footers of files that are to be split.
+
+    Files above `max_shard_bytes` are split where the format allows it; smaller ones are grouped (see `grouping`).
+
+    Args:
+        paths: paths, directories or patterns, see `list_files`.
+        format: one of `FORMATS`; None is what the suffixes stand for.
+        columns: the columns to read; None is all.
+        exclude: shell patterns of paths to leave out.
+        max_shard_bytes: the largest input of a shard, in bytes on disk.
+        reader_options: attributes of the format's reader.
+
+    Raises:
+        NoMatchError: a pattern matches nothing.
+        ValueError: format or options are not valid.
+    """
+    if max_shard_bytes < 1:
+        raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
+    files = list_files(paths, exclude=exclude)
+    chosen = None if columns is None else tuple(columns)
+    reader = make_reader(format or infer_format(files), {"columns": chosen, **reader_options})
+    shards = tuple(FileShard(reader, pieces) for pieces in _pieces_of_shards(reader, files, max_shard_bytes))
+    return FileSource(reader, shards, len(files), sum(file.size for file in files))
+
+
+def _pieces_of_shards(reader: Reader, files: Sequence[InputFile], max_bytes: int) -> Iterator[tuple[Piece, ...]]:
+    small: list[InputFile] = []
+    for file in files:
+        if file.size <= max_bytes:
+            small.append(file)
+            continue
+        yield from _grouped(small, max_bytes)
+        small = []
+        for piece in reader.split(file, max_bytes):
+            yield (piece,)
+    yield from _grouped(small, max_bytes)
+
+
+def _grouped(files: Sequence[InputFile], max_bytes: int) -> Iterator[tuple[Piece, ...]]:
+    for first, last in group_files([file.name for file in files], [file.size for file in files], max_bytes):
+        yield tuple(Piece(file) for file in files[first:last])

@@ -1,0 +1,76 @@
+"""What every file format offers: how a file is cut into pieces, and a piece read as record batches."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import orjson
+import pyarrow as pa
+import xxhash
+from pydantic import BaseModel, ConfigDict
+
+from raydata_ext.fingerprint import combine
+from raydata_ext.sources.input_file import InputFile, Piece
+
+HASH_BLOCK_BYTES = 4 << 20
+
+
+class Reader(BaseModel, ABC):
+    """A file format with its options; a value, so that it can travel and be part of a key.
+
+    Attributes:
+        columns: the columns to read, in this order; None is all.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    revision: ClassVar[int] = 1
+    """Raised when the same bytes and options begin to give other rows, so that older results are not taken for these."""
+
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def digest(self) -> str:
+        """Hash of format and options: the part of a shard's key that says how bytes become rows."""
+        options = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        return combine("reader", self.format, self.revision, options)
+
+    @property
+    def rows_hold_names(self) -> bool:
+        """Whether the name of a file is part of its rows, hence of their identity."""
+        return False
+
+    def split(self, file: InputFile, max_bytes: int) -> list[Piece]:  # noqa: ARG002 - formats that split use it
+        """Cut a file of more than `max_bytes` into pieces that can be read apart; here: one piece."""
+        return [Piece(file)]
+
+    def hash_piece(self, piece: Piece) -> str:
+        """Hash of the bytes that the rows of a piece are made of (xxh3-128, 32 hex digits)."""
+        with piece.file.open() as stream:
+            digest = xxhash.xxh3_128()
+            while block := stream.read(HASH_BLOCK_BYTES):
+                digest.update(block)
+        return digest.hexdigest()
+
+    @abstractmethod
+    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """Read a piece in bounded memory.
+
+        Raises:
+            ReadError: the bytes are not what the format asks for; the message gives file and position.
+        """
+
+
+def runs_of_units(file: InputFile, unit_bytes: Sequence[int], max_bytes: int) -> list[Piece]:
+    """Cut a file into runs of its units (row groups, record batches) of at most `max_bytes`, at least one unit each."""
+    pieces, first, size = [], 0, 0
+    for number, unit in enumerate(unit_bytes):
+        if size and size + unit > max_bytes:
+            pieces.append(Piece(file, first, number, size))
+            first, size = number, 0
+        size += unit
+    return [*pieces, Piece(file, first, len(unit_bytes), size)]

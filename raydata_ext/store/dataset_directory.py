@@ -1,0 +1,292 @@
+"""A dataset directory: Hugging Face's layout, which it opens with `load_from_disk`, and a manifest that can be checked.
+
+`data-00000-of-00004.arrow` and so on, `state.json`, `dataset_info.json`, and last of all `manifest.json`: a directory
+that has one is complete. Writing goes in three steps: `prepare_dataset_directory`, then the shard files under the names
+of `data_file_name`, then `write_dataset_directory`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raydata_ext.errors import CorruptFileError, RaydataError, StaleFileError, StoreError
+from raydata_ext.store.atomic_files import write_file_atomically
+from raydata_ext.store.huggingface_files import (
+    INFO_FILE,
+    SPLITS_FILE,
+    STATE_FILE,
+    DatasetState,
+    FormatState,
+    dataset_info_json,
+    split_names,
+)
+from raydata_ext.store.manifest import MANIFEST_FILE, Manifest, ShardFile, check_member_name
+from raydata_ext.store.orphans import is_orphan
+from raydata_ext.table.ipc_writer import parse_temporary_name
+from raydata_ext.table.verify import verify_ipc_file
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+logger = logging.getLogger(__name__)
+
+_DATA_FILE = re.compile(r"data-\d{5,}-of-\d{5,}\.arrow")
+
+
+@dataclass(frozen=True)
+class DatasetDirectory:
+    """A dataset on disk, all of whose shard files are there.
+
+    Args:
+        path: Absolute path of the directory.
+        files: Shard files in the order of their rows; rows and checksum are None where Hugging Face wrote them.
+        fingerprint: Fingerprint of the dataset.
+        schema: Its schema, or None where only the shard files tell.
+        split: Name of the split, if it has one.
+        format: How rows are handed out.
+        manifest: Our manifest, or None.
+    """
+
+    path: str
+    files: tuple[ShardFile, ...]
+    fingerprint: str
+    schema: pa.Schema | None = None
+    split: str | None = None
+    format: FormatState = field(default_factory=FormatState)
+    manifest: Manifest | None = None
+
+    def file_path(self, file: ShardFile) -> str:
+        """Return the path of one of the files."""
+        return str(Path(self.path, file.name))
+
+
+def data_file_name(index: int, count: int) -> str:
+    """Return the name of shard file `index` of `count`.
+
+    Args:
+        index: Counted from 0.
+        count: Number of shard files.
+
+    Raises:
+        IndexError: If there is no such shard.
+    """
+    if not 0 <= index < count:
+        raise IndexError(f"there is no shard {index} of {count}")
+    return f"data-{index:05d}-of-{count:05d}.arrow"
+
+
+def prepare_dataset_directory(path: str | os.PathLike[str]) -> None:
+    """Make the directory ready to be written: it is made, or an older dataset in it ceases to count as one.
+
+    Its shard files stay until the new ones stand, so whoever has them mapped can go on.
+
+    Args:
+        path: A directory that does not exist, is empty, or holds a dataset and nothing else.
+
+    Raises:
+        StoreError: If there are other files, which are left as they are.
+    """
+    directory = Path(path)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise StoreError(f"{directory} is a file; give a directory as the output") from error
+    foreign = sorted(one.name for one in directory.iterdir() if not _belongs_to_a_dataset(one.name))
+    if foreign:
+        some = foreign[0] if len(foreign) == 1 else f"{foreign[0]} and {len(foreign) - 1} more"
+        raise StoreError(
+            f"{directory} holds files that are no part of a dataset ({some}); give a new or empty directory"
+        )
+    for name in (MANIFEST_FILE, STATE_FILE, INFO_FILE):
+        (directory / name).unlink(missing_ok=True)
+
+
+def write_dataset_directory(
+    path: str | os.PathLike[str],
+    files: Sequence[ShardFile],
+    *,
+    schema: pa.Schema,
+    fingerprint: str,
+    lineage: Mapping[str, Any],
+    split: str | None = None,
+    format: FormatState | None = None,  # noqa: A002  the word of the reference system
+    sync: bool = True,
+) -> DatasetDirectory:
+    """Complete a directory whose shard files are written; what an older dataset left there is removed afterwards.
+
+    Args:
+        path: The directory, after `prepare_dataset_directory`.
+        files: The shard files in the order of their rows, with rows and checksum; at least one, without rows if the
+            dataset has none.
+        schema: Arrow schema of the dataset.
+        fingerprint: Fingerprint of the dataset.
+        lineage: What it was made from, in JSON values.
+        split: Name of the split, if it has one.
+        format: How rows are handed out; None for Python objects.
+        sync: Whether to wait until the three files are on the disk.
+
+    Returns:
+        The directory as `read_dataset_directory` would give it.
+
+    Raises:
+        ValueError: If there is no file, or rows or checksum of one are not given.
+        StoreError: If a file is not there or has another size.
+    """
+    if not files:
+        raise ValueError("a dataset directory has at least one shard file; write one without rows")
+    for file in files:
+        check_member_name(file.name)
+        if file.rows is None or file.checksum is None:
+            raise ValueError(f"{file.name}: rows and checksum of a shard file must be given")
+    directory = Path(path).absolute()
+    state = DatasetState(tuple(file.name for file in files), fingerprint, split, format or FormatState())
+    manifest = Manifest(tuple(files), schema, fingerprint, lineage, split)
+    _require_files(directory, manifest.shards, MANIFEST_FILE)
+    write_file_atomically(directory / INFO_FILE, dataset_info_json(schema), sync=sync)
+    write_file_atomically(directory / STATE_FILE, state.to_json(), sync=sync)
+    write_file_atomically(directory / MANIFEST_FILE, manifest.to_json(), sync=sync)
+    _remove_leftovers(directory, keep={file.name for file in files})
+    return _from_manifest(directory, manifest, state)
+
+
+def read_dataset_directory(path: str | os.PathLike[str]) -> DatasetDirectory:
+    """Read what a directory holds, one of ours or one of Hugging Face's; no shard file is opened.
+
+    Args:
+        path: The directory.
+
+    Raises:
+        StoreError: If it is not one complete dataset: a `DatasetDict`, an unfinished one, a shard file missing or of
+            another size, or a name that leads out of the directory.
+    """
+    directory = Path(path).absolute()
+    try:
+        return _read_directory(directory)
+    except StoreError as error:
+        raise StoreError(f"{directory}: {error}") from error
+
+
+def holds_dataset(path: str | os.PathLike[str], fingerprint: str) -> bool:
+    """Tell whether a directory holds this very dataset, complete, so that there is nothing to write.
+
+    Args:
+        path: A directory, which need not exist.
+        fingerprint: Fingerprint of the dataset. Names and sizes of files are compared; `verify_dataset_directory`
+            reads them.
+    """
+    try:
+        found = read_dataset_directory(path)
+    except StoreError:
+        return False
+    return found.manifest is not None and found.fingerprint == fingerprint
+
+
+def verify_dataset_directory(path: str | os.PathLike[str]) -> Iterator[tuple[ShardFile, RaydataError]]:
+    """Read all shard files of a directory and compare them with the manifest.
+
+    Args:
+        path: The directory. Where there is no manifest the structure of the files is checked, and no checksum.
+
+    Yields:
+        Each damaged file and what is wrong with it.
+
+    Raises:
+        StoreError: As `read_dataset_directory`.
+    """
+    directory = read_dataset_directory(path)
+    for file in directory.files:
+        problem = _verify_file(directory.file_path(file), file)
+        if problem is not None:
+            yield file, problem
+
+
+def _read_directory(directory: Path) -> DatasetDirectory:
+    manifest_text, state_text = (_read(directory / name) for name in (MANIFEST_FILE, STATE_FILE))
+    if state_text is None:
+        raise StoreError(_why_no_dataset(directory))
+    state = DatasetState.from_json(state_text)
+    if manifest_text is not None:
+        manifest = Manifest.from_json(manifest_text)
+        if manifest.fingerprint == state.fingerprint:
+            _require_files(directory, manifest.shards, MANIFEST_FILE)
+            return _from_manifest(directory, manifest, state)
+        logger.warning("%s: %s is of an older dataset and not used", directory, MANIFEST_FILE)
+    files = tuple(ShardFile(name, _size(directory, name, STATE_FILE)) for name in state.file_names)
+    return DatasetDirectory(str(directory), files, state.fingerprint, None, state.split, state.format)
+
+
+def _verify_file(path: str, file: ShardFile) -> RaydataError | None:
+    try:
+        summary = verify_ipc_file(path, checksum=file.checksum, num_bytes=file.num_bytes)
+    except (CorruptFileError, StaleFileError) as error:
+        return error
+    if file.rows not in (None, summary.rows):
+        return CorruptFileError(f"{path}: has {summary.rows} rows, not {file.rows} as {MANIFEST_FILE} says")
+    return None
+
+
+def _belongs_to_a_dataset(name: str) -> bool:
+    ours = name in (MANIFEST_FILE, STATE_FILE, INFO_FILE)
+    return ours or _DATA_FILE.fullmatch(name) is not None or parse_temporary_name(name) is not None
+
+
+def _require_files(directory: Path, files: Sequence[ShardFile], source: str) -> None:
+    for file in files:
+        size = _size(directory, file.name, source)
+        if size != file.num_bytes:
+            raise StoreError(f"shard file {file.name} has {size} bytes, not {file.num_bytes} as {source} says")
+
+
+def _size(directory: Path, name: str, source: str) -> int:
+    try:
+        return (directory / name).stat().st_size
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StoreError(f"shard file {name}, which {source} names, is missing; copy it there or write anew") from error
+
+
+def _remove_leftovers(directory: Path, keep: set[str]) -> None:
+    now = time.time()
+    for path in directory.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # another process removes the same leftovers
+            old_data = _DATA_FILE.fullmatch(path.name) is not None and path.name not in keep
+            if old_data or is_orphan(path.name, path.stat().st_mtime, now):
+                path.unlink()
+
+
+def _from_manifest(directory: Path, manifest: Manifest, state: DatasetState) -> DatasetDirectory:
+    return DatasetDirectory(
+        str(directory),
+        manifest.shards,
+        manifest.fingerprint,
+        manifest.schema,
+        manifest.split,
+        state.format,
+        manifest,
+    )
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _why_no_dataset(directory: Path) -> str:
+    splits = _read(directory / SPLITS_FILE)
+    if splits is not None:
+        names = split_names(splits)
+        some = f", for instance {directory / names[0]}" if names else ""
+        return f"this is a DatasetDict with the splits {', '.join(names)}; open one of them{some}"
+    if not directory.is_dir():
+        return "no such directory"
+    return f"there is no {STATE_FILE}; this is no dataset directory, or one whose writing did not finish"

@@ -1,0 +1,223 @@
+"""Find rows by their number: one row, a run of rows, or any rows in any order.
+
+A table may have many parts (the shards of a data set), each in its own file. A part is opened when a row of it is first
+asked for. A number of opened parts are kept, the least recently used are let go.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from itertools import accumulate
+from threading import Lock
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+import pyarrow as pa
+
+from raydata_ext.table.batch_index import BatchIndex
+from raydata_ext.table.gather import Located, gather_table
+from raydata_ext.table.layouts import MAX_OFFSET, layout_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_MAX_OPEN_BATCHES = 65_536  # a record batch of three columns takes some 2 kB
+
+
+class RowIndex:
+    """Rows of a table of one or more parts, by number.
+
+    Args:
+        schema: the schema of the table.
+        part_rows: how many rows each part has.
+        open_part: gives a part, by its number, as a table of this schema and of so many rows.
+    """
+
+    def __init__(self, schema: pa.Schema, part_rows: Sequence[int], open_part: Callable[[int], pa.Table]) -> None:
+        self.schema = schema
+        self._open_part = open_part
+        self._num_parts = len(part_rows)
+        self._starts = [0, *accumulate(part_rows)]
+        self._parts: OrderedDict[int, BatchIndex] = OrderedDict()
+        self._open_batches = 0
+        self._part_bytes: dict[int, int] = {}
+        self._lock = Lock()
+        self._layouts: list[Any] | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> RowIndex:
+        """Return the index of one table."""
+        return cls(table.schema, [table.num_rows], lambda _: table)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return self._starts[-1]
+
+    def locate(self, row: int) -> tuple[pa.RecordBatch, int]:
+        """Return the record batch that a row is in, and the place of the row in it.
+
+        Raises:
+            IndexError: there is no such row; negative numbers are not counted from the end.
+        """
+        self._require_row(row)
+        number = self._part_of(row)
+        part = self._part(number)
+        batch, place = part.locate(row - self._starts[number])
+        return part.batches[batch], place
+
+    def row(self, row: int) -> dict[str, Any]:
+        """Return one row as a dict of Python values.
+
+        Raises:
+            IndexError: there is no such row; negative numbers are not counted from the end.
+        """
+        self._require_row(row)
+        number = bisect_right(self._starts, row) - 1
+        return self._part(number).row(row - self._starts[number])
+
+    def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
+        """Return a run of rows as a table, zero-copy.
+
+        Args:
+            offset: first row, not negative.
+            length: how many rows; what passes the end is left out. None is up to the end.
+
+        Raises:
+            IndexError: the offset is negative.
+        """
+        start, stop = clip_window(offset, length, self.num_rows)
+        return pa.Table.from_batches(list(self._slice(start, stop, keep=True)), schema=self.schema)
+
+    def fast_gather(
+        self,
+        indices: Iterable[SupportsIndex] | NDArray[np.integer[Any]],
+        *,
+        start: int = 0,
+        stop: int | None = None,
+        max_offset: int = MAX_OFFSET,
+    ) -> pa.Table:
+        """Return rows in the order of the indices, duplicates included, copied to one contiguous batch.
+
+        Args:
+            indices: numbers of rows, at least one: an integer array of shape (n,), a range, or any iterable of ints.
+            start: the row that index 0 stands for.
+            stop: the row before which indices must end; None is the number of rows.
+            max_offset: most bytes of strings or items of lists in an array with 32-bit offsets. Rows with more come in
+                several batches; the types stay.
+
+        Raises:
+            IndexError: there is no such row; negative numbers are not counted from the end.
+            ValueError: there are no indices.
+        """
+        rows = _as_row_numbers(indices, (self.num_rows if stop is None else stop) - start) + start
+        if self._layouts is None:
+            self._layouts = [layout_of(field.type) for field in self.schema]
+        return gather_table(self.schema, self._layouts, self._locate_all(rows), max_offset)
+
+    def iter_batches(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows from start up to stop in the record batches that they are in, one part open at a time."""
+        return self._slice(start, stop, keep=False)
+
+    def nbytes(self, start: int, stop: int) -> int:
+        """Return the bytes of the rows from start up to stop; opens every part that holds some of them."""
+        total = 0
+        for number, begin, end in self.spans(start, stop):
+            if self._num_parts > 1 and end - begin == self._starts[number + 1] - self._starts[number]:
+                if number not in self._part_bytes:
+                    self._part_bytes[number] = int(self._open_part(number).nbytes)
+                total += self._part_bytes[number]
+            else:
+                total += self._part(number).nbytes(begin, end)
+        return total
+
+    def _require_row(self, row: int) -> None:
+        if not 0 <= row < self._starts[-1]:
+            raise IndexError(f"row {row} is out of range for a table of {self._starts[-1]} rows")
+
+    def _part_of(self, row: int) -> int:
+        return bisect_right(self._starts, row) - 1
+
+    def _part(self, number: int, *, keep: bool = True) -> BatchIndex:
+        """Return an opened part; `keep` says whether to hold on to one that has just been opened."""
+        with self._lock:
+            part = self._parts.get(number)
+            if part is not None:
+                self._parts.move_to_end(number)
+                return part
+        part = BatchIndex(self._open_part(number))
+        if keep:
+            self._keep(number, part)
+        return part
+
+    def _keep(self, number: int, part: BatchIndex) -> None:
+        with self._lock:
+            if number in self._parts:  # another thread was faster
+                return
+            self._parts[number] = part
+            self._open_batches += len(part.batches)
+            while self._open_batches > _MAX_OPEN_BATCHES and len(self._parts) > 1:
+                _, oldest = self._parts.popitem(last=False)
+                self._open_batches -= len(oldest.batches)
+
+    def spans(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (part, first row in it, end row in it) of each part that holds rows from start up to stop."""
+        number = self._part_of(start)
+        while start < stop:
+            end = min(stop, self._starts[number + 1])
+            if end > start:
+                yield number, start - self._starts[number], end - self._starts[number]
+            start = end
+            number += 1
+
+    def _slice(self, start: int, stop: int, *, keep: bool) -> Iterator[pa.RecordBatch]:
+        for number, begin, end in self.spans(start, stop):
+            yield from self._part(number, keep=keep).slice(begin, end)
+
+    def _locate_all(self, rows: NDArray[np.int64]) -> Located:
+        """Find many rows; int64, shape (n,)."""
+        first = self._part_of(int(rows.min()))
+        if int(rows.max()) < self._starts[first + 1]:  # all in one part, as always in a table of one
+            part = self._part(first)
+            batches, places = part.locate_all(rows - self._starts[first])
+            return Located([(part, batches, places)], None)
+        order = rows.argsort(kind="stable")
+        in_order = rows.take(order)
+        found = []
+        begin = 0
+        while begin < len(rows):
+            number = self._part_of(int(in_order[begin]))
+            end = int(in_order.searchsorted(self._starts[number + 1]))
+            part = self._part(number)
+            found.append((part, *part.locate_all(in_order[begin:end] - self._starts[number])))
+            begin = end
+        return Located(found, order)
+
+
+def clip_window(offset: int, length: int | None, num_rows: int) -> tuple[int, int]:
+    """Return (start, stop) of the rows that a slice takes of a table of `num_rows`.
+
+    Raises:
+        IndexError: the offset is negative.
+    """
+    if offset < 0:
+        raise IndexError(f"the offset of a slice must not be negative, but is {offset}")
+    start = min(offset, num_rows)
+    stop = num_rows if length is None else min(start + max(length, 0), num_rows)
+    return start, stop
+
+
+def _as_row_numbers(indices: Iterable[SupportsIndex] | NDArray[np.integer[Any]], num_rows: int) -> NDArray[np.int64]:
+    array = np.asarray(indices if isinstance(indices, np.ndarray | list | tuple | range) else list(indices))
+    if array.size == 0:
+        raise ValueError("fast_gather needs at least one index; for no rows take fast_slice(0, 0)")
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"indices must be integers in one dimension, not {array.dtype} of shape {array.shape}")
+    lowest, highest = int(array.min()), int(array.max())
+    if lowest < 0 or highest >= num_rows:
+        wrong = lowest if lowest < 0 else highest
+        raise IndexError(f"row {wrong} is out of range for a table of {num_rows} rows")
+    return array.astype(np.int64, copy=False)

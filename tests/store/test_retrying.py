@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from raydata_ext.errors import StoreError
+from raydata_ext.store.retrying import Retries
+
+QUICK = Retries(attempts=4, first_pause=0.0)
+
+
+def failing(times, error):
+    """An action that fails so many times, and counts its calls."""
+    calls = []
+
+    def action():
+        calls.append(1)
+        if len(calls) <= times:
+            raise error
+        return "done"
+
+    return action, calls
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), TimeoutError(), ConnectionResetError(), Exception()])
+def test_what_fails_for_a_passing_reason_is_tried_again(error, warnings):
+    action, calls = failing(3, error)
+    assert QUICK.run("reading x", action) == "done"
+    assert len(calls) == 4
+    assert len(warnings()) == 3
+
+
+def test_after_the_last_try_the_error_says_what_failed_and_why():
+    action, calls = failing(9, ConnectionResetError("peer left"))
+    with pytest.raises(StoreError, match=r"reading x failed 4 times, last with ConnectionResetError\('peer left'\)"):
+        QUICK.run("reading x", action)
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(), PermissionError(), ValueError(), StoreError()])
+def test_what_does_not_pass_is_not_tried_again(error):
+    action, calls = failing(1, error)
+    with pytest.raises(type(error)):
+        QUICK.run("reading x", action)
+    assert len(calls) == 1
+
+
+def test_pauses_double_up_to_a_bound():
+    retries = Retries(first_pause=1.0, longest_pause=5.0)
+    for attempt, full in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 5.0), (40, 5.0)):
+        assert full / 2 <= retries._pause(attempt) <= full
+
+
+def test_no_attempt_at_all_is_refused():
+    with pytest.raises(ValueError, match="attempts"):
+        Retries(attempts=0)
