@@ -2,7 +2,7 @@
 
 `LazyDataset` is a plan with the words of a data frame; `Dataset` is its result, rows in mapped files that read like a list.
 `Dataset.map` is a lazy plan of one step, collected: there is one engine under both. `loading` makes them from paths, `output`
-writes them as directories, and a `Workspace` is the cache directory that they share.
+writes them as directories.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from raydata_ext.dataset.dataset import Dataset, load_from_disk
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.loading import load_dataset, parse_bytes, scan_dataset
 from raydata_ext.dataset.output import Output, write_output
-from raydata_ext.dataset.workspace import Workspace
 
 __all__ = [
     "Dataset",
     "LazyDataset",
     "Output",
-    "Workspace",
     "load_dataset",
     "load_from_disk",
     "parse_bytes",

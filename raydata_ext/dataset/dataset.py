@@ -12,10 +12,9 @@ import pyarrow as pa
 
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.output import write_output
-from raydata_ext.dataset.workspace import Workspace
 from raydata_ext.engine import Engine, ShardResult, Workers
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.plan import Plan, TableShard
+from raydata_ext.plan import Plan, TableShard, Workspace
 from raydata_ext.store import DatasetDirectory, read_dataset_directory
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, Table, concat_tables, list_table_cache_files
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from raydata_ext.dataset.workspace import Workspace
 from raydata_ext.engine import Engine, Program, RunProgress, ShardResult, Worker, Workers, preview, run_all
 from raydata_ext.plan import (
     Cache,
     Cast,
     Chain,
+    Explanation,
     Filter,
     Map,
     Plan,
@@ -22,8 +22,9 @@ from raydata_ext.plan import (
     SelectColumns,
     Step,
     UserFunction,
+    Workspace,
+    explain,
 )
-from raydata_ext.plan.explanation import Explanation, explain
 from raydata_ext.plan.steps import BatchFormat
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class LazyDataset:
 
     def explain(self) -> Explanation:
         """Which shards have a result and which do not; print it. Runs nothing."""
-        return explain(self.plan, self.workspace.store, self.workspace.index)
+        return explain(self.plan, self.workspace)
 
     def collect(
         self,
@@ -185,7 +186,7 @@ class LazyDataset:
             ReadError: an input is not what it should be.
         """
         with Engine(executor, workers) as engine:
-            results = run_all(self.plan, self.workspace.store, self.workspace.index, engine, progress)
+            results = run_all(self.plan, self.workspace, engine, progress)
         return self.make_dataset(results[-1], self.workspace)
 
     def __repr__(self) -> str:

@@ -10,8 +10,7 @@ from pydantic import ByteSize, TypeAdapter
 
 from raydata_ext.dataset.dataset import Dataset
 from raydata_ext.dataset.lazy_dataset import LazyDataset
-from raydata_ext.dataset.workspace import Workspace
-from raydata_ext.plan import Cast, Plan
+from raydata_ext.plan import Cast, Plan, Workspace
 from raydata_ext.sources import Paths, scan_files
 
 DEFAULT_SHARD_BYTES = "256MB"

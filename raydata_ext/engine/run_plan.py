@@ -11,7 +11,8 @@ from raydata_ext.engine.progress import RunProgress, Silent
 from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
 from raydata_ext.engine.worker import Program
 from raydata_ext.errors import RaydataError
-from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, resolve
+from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
+from raydata_ext.plan.history import Origin
 from raydata_ext.sources import IdentityIndex, Sighting
 from raydata_ext.store import Receipt, Store
 
@@ -37,7 +38,7 @@ class ShardResult:
 
 
 def run_all(
-    plan: Plan, store: Store, index: IdentityIndex, engine: Engine, progress: RunProgress | None = None
+    plan: Plan, workspace: Workspace, engine: Engine, progress: RunProgress | None = None
 ) -> list[tuple[ShardResult, ...]]:
     """Run a plan; where a step must know how many rows there are before each shard, what is before it runs first.
 
@@ -48,21 +49,20 @@ def run_all(
     later = True
     while later:
         now, rest = plan.head()
-        results.append(run_plan(now, store, index, engine, progress))
-        plan = Plan(tuple(TableShard.of_receipt(store, result.receipt) for result in results[-1]), rest)
+        results.append(run_plan(now, workspace, engine, progress))
+        plan = Plan(tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[-1]), rest)
         later = bool(rest)
     return results
 
 
 def run_plan(
-    plan: Plan, store: Store, index: IdentityIndex, engine: Engine, progress: RunProgress | None = None
+    plan: Plan, workspace: Workspace, engine: Engine, progress: RunProgress | None = None
 ) -> tuple[ShardResult, ...]:
     """Run a plan whose steps can be run at once (see `Plan.head`).
 
     Args:
         plan: what is to be done.
-        store: where results are and go.
-        index: contents of inputs that are known without reading.
+        workspace: where results are and go, and what is known of inputs.
         engine: does the work.
         progress: is told how far it is.
 
@@ -74,19 +74,22 @@ def run_plan(
         ReadError: an input is not what it should be.
         WorkerLostError: a worker died again and again.
     """
-    _learn_contents(plan, index)
-    resolution = resolve(plan, store, index)
+    _learn_contents(plan, workspace.index)
+    resolution = resolve(plan, workspace)
     missing = resolution.missing
     shown = progress or Silent()
     shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
     outcomes: dict[int, ShardOutcome] = {}
+    origins: dict[str, Origin] = {}
     try:
-        for state, outcome in _compute(resolution, store, engine):
+        for state, outcome in _compute(resolution, workspace.store, engine):
             outcomes[state.position.index] = outcome
-            index.add(outcome.sightings)
+            origins[state.place] = resolution.origin(state, outcome.receipt.key, outcome.identity)
+            workspace.index.add(outcome.sightings)
             shown.advance(state.shard.num_bytes, outcome.receipt.rows)
     finally:
-        index.save()
+        workspace.index.save()
+        workspace.history.save(origins, resolution.chain.fingerprints)
         shown.end()
     return tuple(_accounted(state, outcomes.get(state.position.index)) for state in resolution.states)
 

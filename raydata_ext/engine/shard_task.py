@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -15,7 +15,7 @@ from raydata_ext.engine.operators import make_operator
 from raydata_ext.engine.step_operator import ANY_SIZE, Operator
 from raydata_ext.engine.trail import Trail
 from raydata_ext.engine.worker import Worker
-from raydata_ext.plan import ShardState, TableShard, latest_prefix
+from raydata_ext.plan import ShardState, TableShard
 from raydata_ext.sources import Piece, Sighting
 from raydata_ext.store import Receipt
 from raydata_ext.table.evolving_writer import EvolvingShardWriter
@@ -29,6 +29,7 @@ class ShardOutcome:
 
     Attributes:
         receipt: of the last result.
+        identity: of the content of the input.
         cached: whether the result was there already, once the content of the input was known.
         sightings: contents that were hashed on the way.
         started: when the work began (seconds since the epoch).
@@ -37,6 +38,7 @@ class ShardOutcome:
     """
 
     receipt: Receipt
+    identity: str
     cached: bool
     sightings: tuple[Sighting, ...]
     started: float
@@ -67,7 +69,8 @@ class ShardTask:
         if receipt is None:
             receipt = _Run(state, worker, started).write()
         seconds = time.perf_counter() - started
-        return ShardOutcome(receipt, state.result is not None, tuple(sightings), began, seconds, worker.name)
+        assert state.identity is not None
+        return ShardOutcome(receipt, state.identity, state.result is not None, tuple(sightings), began, seconds, worker.name)
 
     def _identified(self, worker: Worker, sightings: list[Sighting]) -> ShardState:
         """The state with keys, and with what the store holds for them now.
@@ -84,13 +87,11 @@ class ShardTask:
             sightings.append(sighting)
             return sighting.content
 
-        keys = state.keys
-        if keys is None:
+        if state.identity is None:
             identity = state.shard.identity(look)
             assert identity is not None
-            keys = chain.keys(state.shard, identity, state.position)
-        found = store.find(keys)
-        return replace(state, keys=keys, result=found.get(keys[-1]), prefix=latest_prefix(chain, keys, found))
+            state = state.identified(chain, identity)
+        return state.looked_up(chain, store)
 
 
 @dataclass

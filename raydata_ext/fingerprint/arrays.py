@@ -77,9 +77,15 @@ def _describe_ufunc(value: np.ufunc, scope: Scope) -> Node:
     return describe_reference(Reference(source, module, value.__name__), scope)
 
 
+def _describe_vectorized(value: np.vectorize, _scope: Scope) -> Node:
+    names = ("pyfunc", "otypes", "signature", "excluded")  # the rest is what it has built for calls
+    return Node("vectorized", (), [named(Role.ATTRIBUTE, name, getattr(value, name)) for name in names])
+
+
 FAMILIES: Final[dict[type, Callable[[Any, Scope], Node]]] = {
     np.ndarray: describe_array,
     np.generic: _describe_scalar,
     np.dtype: _describe_dtype,
     np.ufunc: _describe_ufunc,
+    np.vectorize: _describe_vectorized,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from raydata_ext.fingerprint.modules import describe_reference, reference_to
 from raydata_ext.fingerprint.node import Node, Role, Scope, named, placed
@@ -19,7 +19,8 @@ _NOT_CONTENT: Final = frozenset(
     {
         "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", "__static_attributes__",
         "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__parameters__", "__orig_bases__",
-        "__abstractmethods__", "__slotnames__", "_abc_impl", "__dataclass_fields__", "__dataclass_params__",
+        "__abstractmethods__", "__slotnames__", "_abc_impl", "__signature__", "__class_vars__", "__private_attributes__",
+        "__dataclass_fields__", "__dataclass_params__",
     }
 )  # fmt: skip
 _OF_ENUM: Final = frozenset({"__new__", "__reduce_ex__", "__new_member__"})
@@ -65,11 +66,24 @@ def describe_enum_member(member: enum.Enum, _scope: Scope) -> Node:
 
 def _members(cls: type) -> Iterator[Edge]:
     for name, value in vars(cls).items():
-        if name not in _NOT_CONTENT and not isinstance(value, (MemberDescriptorType, GetSetDescriptorType)):
+        if _is_content(name) and not isinstance(value, (MemberDescriptorType, GetSetDescriptorType)):
             yield named(Role.MEMBER, name, value)
+    if "__pydantic_fields__" in vars(cls):
+        yield from _members_of_model(cls)
     fields = vars(cls).get("__dataclass_fields__", {})
     for name, field in fields.items():
         yield named(Role.MEMBER, f"metadata of {name}", dict(field.metadata))
+
+
+def _members_of_model(cls: Any) -> Iterator[Edge]:
+    """The fields of a pydantic model, whose annotations decide what it accepts."""
+    for name, field in vars(cls)["__pydantic_fields__"].items():
+        parts = (field.annotation, field.default, field.default_factory, field.alias, field.metadata)
+        yield named(Role.MEMBER, f"field {name}", parts)
+
+
+def _is_content(name: str) -> bool:
+    return name not in _NOT_CONTENT and not name.startswith("__pydantic_")
 
 
 def _members_of_enum(cls: type[enum.Enum]) -> Iterator[Edge]:

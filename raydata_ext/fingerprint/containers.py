@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import array
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import logging
@@ -53,6 +53,14 @@ def describe_mapping(value: Mapping[Any, object], _scope: Scope) -> Node:
         content = digest(*map(_encoded, value), *map(_encoded, value.values()))
         return Node(tag, (b"scalars", content), _factory(value))
     return Node(tag, (), [*_factory(value), *mapping_edges(value)])
+
+
+def _describe_set_subclass(value: Any, scope: Scope) -> Node:
+    owner = type(value).__name__
+    attributes = {key: item for key, item in getattr(value, "__dict__", {}).items() if not scope.excludes(owner, key)}
+    edges = [placed(Role.CLASS, owner, type(value)), placed(Role.ITEM, "elements", frozenset(value))]
+    edges += [named(Role.ATTRIBUTE, key, item) for key, item in sorted(attributes.items())]
+    return Node("set subclass", (), edges)
 
 
 def mapping_edges(value: Mapping[Any, object]) -> list[Edge]:
@@ -131,11 +139,11 @@ EXACT: Final[dict[type, Callable[[Any, Scope], Node]]] = {
     array.array: _describe_array,
     range: _by_values("range", lambda value: (value.start, value.stop, value.step) if len(value) else ()),
     slice: _by_values("slice", lambda value: (value.start, value.stop, value.step)),
-    datetime.datetime: _by_values("datetime", _clock),
-    datetime.time: _by_values("time", _clock),
-    datetime.date: _by_text("date", datetime.date.isoformat),
-    datetime.timedelta: _by_values("timedelta", lambda value: (value.days, value.seconds, value.microseconds)),
-    datetime.timezone: _by_values("timezone", lambda value: (value.utcoffset(None), value.tzname(None))),
+    dt.datetime: _by_values("datetime", _clock),
+    dt.time: _by_values("time", _clock),
+    dt.date: _by_text("date", dt.date.isoformat),
+    dt.timedelta: _by_values("timedelta", lambda value: (value.days, value.seconds, value.microseconds)),
+    dt.timezone: _by_values("timezone", lambda value: (value.utcoffset(None), value.tzname(None))),
     zoneinfo.ZoneInfo: _by_text("zone", lambda value: value.key or repr(value)),
     decimal.Decimal: _by_values("decimal", lambda value: tuple(value.as_tuple())),
     fractions.Fraction: _by_values("fraction", lambda value: (value.numerator, value.denominator)),
@@ -145,8 +153,10 @@ EXACT: Final[dict[type, Callable[[Any, Scope], Node]]] = {
     types.UnionType: _by_values("union", lambda value: (frozenset(value.__args__),)),
 }
 
-# Types that count as one of these in every subclass, whatever else the subclass holds.
+# Types whose subclasses count in the same way.
 FAMILIES: Final[dict[type, Callable[[Any, Scope], Node]]] = {
     PurePath: _by_text("path", PurePath.as_posix),
+    set: _describe_set_subclass,
+    frozenset: _describe_set_subclass,
     logging.Logger: _by_text("logger", lambda value: value.name),
 }

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _UNSET: Final = "(no value yet)"
 _MISSING: Final = object()
+_COMPILED_BY_TORCH: Final = "_torchdynamo_orig_callable"
 # What decorators leave on a function for inspection; the wrapped function itself is in the closure.
 _FOR_INSPECTION: Final = frozenset({"__wrapped__", "__isabstractmethod__"})
 
@@ -47,6 +48,9 @@ def describe_function(function: FunctionType, scope: Scope) -> Node:
         return describe_reference(reference, scope)
     if _is_single_dispatch(function):
         return _describe_single_dispatch(function)
+    original = function.__dict__.get(_COMPILED_BY_TORCH)
+    if original is not None:
+        return Node("compiled by torch", edges=[placed(Role.FUNCTION, function.__name__, original)])
     summary = summarize_code(function.__code__)
     name = function.__name__
     source = installed_source(str(function.__globals__.get("__name__", "")), function.__globals__.get("__file__"))

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from raydata_ext.fingerprint.arrays import hash_array
 from raydata_ext.fingerprint.node import Node, Role, Scope, UnhashableError, named, placed
@@ -70,11 +71,14 @@ def _named(value: Any) -> list[Any]:
 
 def _column(values: Any) -> object:
     """A column as something that is hashed at the speed of memory where it can be."""
-    import pyarrow as pa  # noqa: PLC0415
-
     if isinstance(values.dtype, np.dtype):
         return values.to_numpy()
-    return (str(values.dtype), pa.chunked_array([pa.array(values)]))
+    categories = getattr(values.dtype, "categories", None)
+    try:
+        content = pa.array(values)
+    except (pa.ArrowException, TypeError, NotImplementedError):
+        content = list(values)
+    return (str(values.dtype) if categories is None else (categories, values.dtype.ordered), content)
 
 
 # What a tokenizer learns while it is used, where it was loaded from, and what each call sets anew.

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import copyreg
+import functools
+import importlib.machinery
 import io
 import socket
 import subprocess
+import sys
 import threading
 import types
 import weakref
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from raydata_ext.fingerprint.containers import mapping_edges
-from raydata_ext.fingerprint.modules import Reference, installed_source
+from raydata_ext.fingerprint.modules import Reference, describe_reference, installed_source
 from raydata_ext.fingerprint.node import Edge, Node, Role, Scope, UnhashableError, named, placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PICKLE_PROTOCOL: Final = 4
+_COMPILED: Final = tuple(importlib.machinery.EXTENSION_SUFFIXES)
 # Objects that are bound to this process or moment, although some of them have attributes that could be hashed.
 _WITHOUT_CONTENT: Final = (
     threading.Thread,
@@ -42,7 +46,7 @@ _WITHOUT_CONTENT: Final = (
     weakref.ReferenceType,
     weakref.ProxyType,
 )
-_NOTHING: Final = object()
+NO_FINGERPRINT: Final = object()
 
 
 def own_fingerprint(value: object) -> object:
@@ -58,9 +62,6 @@ def own_fingerprint(value: object) -> object:
         (vars(base)["__fingerprint__"] for base in type(value).__mro__ if "__fingerprint__" in vars(base)), None
     )
     return found if on_object or hasattr(declared, "__get__") else NO_FINGERPRINT
-
-
-NO_FINGERPRINT: Final = _NOTHING
 
 
 def describe_own_fingerprint(value: object, given: object) -> Node:
@@ -79,7 +80,7 @@ def describe_object(value: object, scope: Scope) -> Node:
         raise UnhashableError
     reduced = _reduce(value)
     if isinstance(reduced, str):
-        return _describe_by_name(value, reduced)
+        return _describe_by_name(value, reduced, scope)
     if not isinstance(reduced, tuple) or len(reduced) < 2:  # noqa: PLR2004 (what pickle requires: function and arguments)
         raise UnhashableError
     function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
@@ -106,11 +107,17 @@ def _reduce(value: object) -> object:
         raise UnhashableError(str(error)) from error
 
 
-def _describe_by_name(value: object, name: str) -> Node:
+def _describe_by_name(value: object, name: str, scope: Scope) -> Node:
     """An object that pickles as the name of a global, such as a type variable or a sentinel."""
     module = str(getattr(value, "__module__", ""))
-    source = installed_source(module) or ""
-    return Node("global object", tuple(text.encode() for text in (source, module if source else "", name)), name=name)
+    source = installed_source(module)
+    if source is not None:
+        return describe_reference(Reference(source, module, name), scope)
+    edges = [placed(Role.CLASS, type(value).__name__, type(value))]
+    home = sys.modules.get(module)
+    if home is not None and str(getattr(home, "__file__", "")).endswith(_COMPILED):
+        edges.append(placed(Role.GLOBAL, module, home))
+    return Node("global object", (name.encode(),), edges, name=name)
 
 
 def _constructor(value: object, function: object, arguments: object) -> Iterator[Edge]:
@@ -136,11 +143,17 @@ def _state(value: object, state: Any, scope: Scope) -> Iterator[Edge]:
     parts = state if _is_pair_of_dicts(state) else (state,)
     for part in parts:
         if isinstance(part, dict) and all(isinstance(key, str) for key in part):
-            yield from (
-                named(Role.ATTRIBUTE, key, item) for key, item in part.items() if not scope.excludes(owner, key)
-            )
+            for key, item in part.items():
+                if not scope.excludes(owner, key) and not _is_cached(type(value), key):
+                    yield named(Role.ATTRIBUTE, key, item)
         elif part is not None:
             yield placed(Role.STATE, "__getstate__()", part)
+
+
+def _is_cached(cls: type, name: str) -> bool:
+    """Whether an attribute holds what a cached property computed from the rest of the state."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    return isinstance(found, functools.cached_property)
 
 
 def _is_pair_of_dicts(state: object) -> bool:

@@ -6,7 +6,7 @@ A label is a detail (`default of `min_chars``) or, for what the value depends on
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import re
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 SEPARATOR: Final = " | "
 CODE: Final = "code"
 CONSTANT: Final = "constant"
-REST: Final = "the rest"
+NAME: Final = "name"
+REST: Final = "the rest of"
 MAX_PARTS: Final = 300
 MAX_TEXT: Final = 80
 
@@ -33,7 +34,7 @@ _ROLE_TEXTS: Final = {Role.DEFAULT: "default of", Role.ITEM: "item", Role.MEMBER
 _REPRESENTED: Final = frozenset(
     {
         range, slice, re.Pattern, decimal.Decimal, fractions.Fraction, uuid.UUID,
-        datetime.datetime, datetime.date, datetime.time, datetime.timedelta,
+        dt.datetime, dt.date, dt.time, dt.timedelta,
     }
 )  # fmt: skip
 _NAMED: Final = frozenset(
@@ -50,14 +51,14 @@ def list_parts(value: object, graph: ValueGraph, name: str) -> dict[str, str]:
         name: What to call the value where it has no components.
 
     Returns:
-        At most `MAX_PARTS` labels and texts of at most `MAX_TEXT` characters; if there are more, the last one is a digest
-        of the whole.
+        At most `MAX_PARTS` labels and texts of at most `MAX_TEXT` characters. The last one is a digest of the whole, so
+        that no difference goes unseen.
     """
     return _Listing(graph, name).run(value)
 
 
 class _Visit(NamedTuple):
-    index: int
+    node: int
     subject: str
 
 
@@ -75,14 +76,16 @@ class _Listing:
         root = self._graph.nodes[0]
         self._root_module = root.module
         text = _short_text(value, root)
+        if root.tag == "dict" and not root.content and not root.edges:
+            return {}
         if text is not None or (not root.edges and root.code is None):
             return {self._name: text or self._digest_text(0)}
-        while self._waiting and len(self._parts) <= MAX_PARTS:
+        while self._waiting and len(self._parts) < MAX_PARTS:
             self._list(*self._waiting.popleft())
-        if len(self._parts) <= MAX_PARTS:
+        if len(self._graph.nodes) == 1 and root.code is None:
             return self._parts
         kept = dict(list(self._parts.items())[: MAX_PARTS - 1])
-        return {**kept, REST: self._digest_text(0)}
+        return {**kept, f"{REST} `{self._name}`": self._digest_text(0)}
 
     def _list(self, index: int, subject: str) -> None:
         node = self._graph.nodes[index]
@@ -92,24 +95,28 @@ class _Listing:
             for place, constant in enumerate(node.code.constants):
                 text = _short_text(constant, None) or "#" + digest(repr(constant).encode()).hex()
                 self._parts[f"{prefix}{CONSTANT} {place}"] = text
+        if node.tag == "class":
+            self._parts[f"{prefix}{NAME}"] = node.name[:MAX_TEXT]
         for edge, target in zip(node.edges, self._graph.children[index], strict=True):
             self._list_edge(node, edge, target, prefix)
 
     def _list_edge(self, owner: Node, edge: Edge, target: int | bytes, prefix: str) -> None:
-        if isinstance(target, int) and edge.role is Role.FUNCTION and not prefix:
-            # The function of a partial or a bound method speaks for the whole.
-            if self._graph.nodes[target].tag in {"function", "partial", "method"} and target not in self._seen:
-                self._seen.add(target)
-                self._root_module = self._root_module or self._graph.nodes[target].module
-                self._waiting.appendleft(_Visit(target, ""))
-                return
+        if isinstance(target, int) and edge.role is Role.FUNCTION and not prefix and self._speaks_for_whole(target):
+            self._seen.add(target)
+            self._root_module = self._root_module or self._graph.nodes[target].module
+            self._waiting.appendleft(_Visit(target, ""))
+            return
         role = _ROLE_TEXTS.get(edge.role, edge.role.value)
         if owner.tag in {"dict", "OrderedDict"} and not prefix:
             role = self._name
         self._list_value(edge, target, f"{prefix}{role} `", edge.name.strip("'"), 0)
 
+    def _speaks_for_whole(self, index: int) -> bool:
+        """Whether a function is what the root, a partial or a bound method, is made of."""
+        return index not in self._seen and self._graph.nodes[index].tag in {"function", "partial", "method"}
+
     def _list_value(self, edge: Edge, target: int | bytes, head: str, path: str, depth: int) -> None:
-        if len(self._parts) > MAX_PARTS:
+        if len(self._parts) >= MAX_PARTS:
             return
         node = self._graph.nodes[target] if isinstance(target, int) else None
         if node is not None and isinstance(target, int):

@@ -66,7 +66,7 @@ def run_job(
         pool = Workers.of(workers) if workers is not None else _workers(job)
         with Engine(job.run.executor, pool, address) as engine:
             with _timed(report, "computing"):
-                results = run_all(lazy.plan, lazy.workspace.store, lazy.workspace.index, engine, progress)[-1]
+                results = run_all(lazy.plan, lazy.workspace, engine, progress)[-1]
                 report.results = results
             with _timed(report, "writing"):
                 dataset = Dataset.from_results(results, lazy.workspace)

@@ -1,8 +1,9 @@
 """What is to be done, as values; nothing here reads rows.
 
 `steps` are the steps, `chain` a list of them with the key of each result that is kept, `input_shard` what a plan asks of the
-shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together, and `resolution`
-a plan held against a store: which results exist, which are missing.
+shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together. A `workspace` is a
+cache directory; `resolution` is a plan held against it: which results exist, which are missing. `history` keeps what earlier
+results were made of, and `explanation` says with it why one is missing.
 
 The key of a result is a hash of the shard's content, of how bytes become rows, and of the steps up to there. It holds no
 path, time, worker or rank, so a result is found again wherever it would be computed again.
@@ -11,9 +12,10 @@ path, time, worker or rank, so a result is found again wherever it would be comp
 from __future__ import annotations
 
 from raydata_ext.plan.chain import Chain, Position
+from raydata_ext.plan.explanation import Explanation, explain
 from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.plan import Plan
-from raydata_ext.plan.resolution import Resolution, ShardState, latest_prefix, resolve
+from raydata_ext.plan.resolution import Resolution, ShardState, resolve
 from raydata_ext.plan.steps import (
     Cache,
     Cast,
@@ -26,11 +28,13 @@ from raydata_ext.plan.steps import (
     UserFunction,
 )
 from raydata_ext.plan.table_shard import TableShard
+from raydata_ext.plan.workspace import Workspace
 
 __all__ = [
     "Cache",
     "Cast",
     "Chain",
+    "Explanation",
     "Filter",
     "InputShard",
     "Map",
@@ -44,6 +48,7 @@ __all__ = [
     "Step",
     "TableShard",
     "UserFunction",
-    "latest_prefix",
+    "Workspace",
+    "explain",
     "resolve",
 ]

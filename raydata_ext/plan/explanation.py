@@ -1,14 +1,16 @@
-"""Why a shard of a plan has a result or has none, without running anything."""
+"""Why a shard of a plan has a result or has none, in words and without running anything."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from raydata_ext.fingerprint import explain_difference
+from raydata_ext.plan.chain import Chain
+from raydata_ext.plan.history import Origin
 from raydata_ext.plan.plan import Plan
 from raydata_ext.plan.resolution import ShardState, resolve
-from raydata_ext.sources import IdentityIndex
-from raydata_ext.store import Store
+from raydata_ext.plan.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class ShardExplanation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a run of a plan would do; its text is a table for reading.
+    """What a run of a plan would do; its text is for reading.
 
     Attributes:
         steps: the steps in order; a line between two parts where the first has to be run before the second.
@@ -50,23 +52,74 @@ class Explanation:
         return "\n".join([*head, *rows, f"{len(self.shards)} shards: {self.hits} hits, {missing} to compute"])
 
 
-def explain(plan: Plan, store: Store, index: IdentityIndex) -> Explanation:
-    """Say for each shard of a plan whether its result exists, and if not, from where it would be computed."""
+def explain(plan: Plan, workspace: Workspace) -> Explanation:
+    """Say for each shard of a plan whether its result exists, and if not, what changed since it last had one."""
     now, later = plan.head()
-    resolution = resolve(now, store, index)
+    resolution = resolve(now, workspace)
     steps = [step.label for step in now.steps]
     if later:
         steps += ["(everything above runs first: the next step needs the number of rows of each shard)"]
         steps += [step.label for step in later]
-    return Explanation(steps, [_explain_shard(state) for state in resolution.states])
+    reasons = _Reasons(resolution.chain, workspace)
+    shards = [
+        ShardExplanation(state.shard.label, state.result is not None, reasons.of(state)) for state in resolution.states
+    ]
+    return Explanation(steps, shards)
 
 
-def _explain_shard(state: ShardState) -> ShardExplanation:
-    label = state.shard.label
-    if state.result is not None:
-        return ShardExplanation(label, hit=True, reason=f"{state.result.rows} rows under key {state.result.key}")
-    if state.keys is None:
-        return ShardExplanation(label, hit=False, reason="input is new or was touched since it was last read")
-    if state.prefix is not None:
-        return ShardExplanation(label, hit=False, reason=f"to be computed from the result after step {state.prefix[0]}")
-    return ShardExplanation(label, hit=False, reason="no result for this content and these steps")
+class _Reasons:
+    """Reasons for the shards of one plan; what is said of the steps is found once, since it is the same for most shards."""
+
+    def __init__(self, chain: Chain, workspace: Workspace) -> None:
+        self._chain = chain
+        self._workspace = workspace
+        self._of_steps: dict[tuple[tuple[str, str], ...], list[str]] = {}
+
+    def of(self, state: ShardState) -> str:
+        if state.result is not None:
+            return f"{state.result.rows} rows, key {state.result.key}"
+        origin = self._workspace.history.origin(state.place)
+        changes = ["new input"] if origin is None else self._changes(state, origin)
+        if state.prefix is not None:
+            changes.append(f"goes on from the result after step {state.prefix[0]}")
+        return "; ".join(changes)
+
+    def _changes(self, state: ShardState, origin: Origin) -> list[str]:
+        changes = self._input_changes(state, origin)
+        if origin.steps not in self._of_steps:
+            self._of_steps[origin.steps] = self._step_changes(origin)
+        changes += self._of_steps[origin.steps]
+        if not changes and state.identity is None:
+            return ["input was touched since it was last read; its content is compared when it is read"]
+        if not changes:
+            return [f"the result {origin.key} is gone from the cache, or damaged"]
+        return changes
+
+    def _input_changes(self, state: ShardState, origin: Origin) -> list[str]:
+        changes = []
+        pieces = len(state.shard.pieces)
+        if pieces != origin.pieces:
+            changes.append(f"the shard is made of {pieces} files, and was of {origin.pieces}")
+        elif state.identity is not None and state.identity != origin.identity:
+            changes.append("input file content changed")
+        if state.shard.digest != origin.reader:
+            changes.append("format or options of the source changed")
+        return changes
+
+    def _step_changes(self, origin: Origin) -> list[str]:
+        changes = []
+        steps = [(step.label, mark.digest) for step, mark in zip(self._chain.steps, self._chain.fingerprints, strict=True)]
+        for number, (label, digest) in enumerate(steps):
+            name = f"step {number + 1} `{label}`"
+            if number >= len(origin.steps):
+                changes.append(f"{name} is new")
+                continue
+            old_label, old_digest = origin.steps[number]
+            if digest == old_digest:
+                continue
+            old = self._workspace.history.step_parts(old_digest)
+            known = explain_difference(old, self._chain.fingerprints[number].parts) if old is not None else []
+            was = f", which was `{old_label}`," if old_label != label else ""
+            changes.append(f"{name}{was}: {'; '.join(known)}" if known else f"{name}{was} changed")
+        changes += [f"step `{label}` is no longer there" for label, _ in origin.steps[len(steps) :]]
+        return changes

@@ -6,20 +6,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from raydata_ext.plan.chain import Chain, Position
+from raydata_ext.plan.history import Origin
 from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.plan import Plan
-from raydata_ext.sources import IdentityIndex
+from raydata_ext.plan.workspace import Workspace
 from raydata_ext.store import Receipt, Store
 
 
 @dataclass(frozen=True, eq=False)
 class ShardState:
-    """What is known of one shard of a plan before anything runs.
+    """What is known of one shard of a plan.
 
     Attributes:
         shard: the input.
         position: where it stands.
-        keys: the key of each kept result; None where the content of the input is not known without reading it.
+        identity: of its content; None where that is not known without reading it.
+        keys: the key of each kept result; None where the identity is.
         result: the receipt of the last result, if it exists.
         prefix: (number of steps done, receipt) of the latest kept result before the last, if one exists and the last does
             not.
@@ -27,14 +29,37 @@ class ShardState:
 
     shard: InputShard
     position: Position
-    keys: tuple[str, ...] | None
+    identity: str | None = None
+    keys: tuple[str, ...] | None = None
     result: Receipt | None = None
     prefix: tuple[int, Receipt] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the shard begins: it stays when files join or leave a group further on."""
+        return self.shard.pieces[0].label if self.shard.pieces else self.shard.label
+
+    def identified(self, chain: Chain, identity: str) -> ShardState:
+        """The state once the content is known; what the store holds is still open."""
+        keys = chain.keys(self.shard, identity, self.position)
+        return ShardState(self.shard, self.position, identity, keys)
+
+    def found(self, chain: Chain, receipts: dict[str, Receipt]) -> ShardState:
+        """The state with those of its results that are among some receipts."""
+        if self.keys is None:
+            return self
+        result = receipts.get(self.keys[-1])
+        prefix = None if result else next(_prefixes(chain, self.keys, receipts), None)
+        return ShardState(self.shard, self.position, self.identity, self.keys, result, prefix)
+
+    def looked_up(self, chain: Chain, store: Store) -> ShardState:
+        """The state with what the store holds now."""
+        return self if self.keys is None else self.found(chain, store.find(self.keys))
 
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """A plan held against a store."""
+    """A plan held against a workspace."""
 
     chain: Chain
     states: tuple[ShardState, ...]
@@ -49,39 +74,27 @@ class Resolution:
         """Bytes of input of the missing shards."""
         return sum(state.shard.num_bytes for state in self.missing)
 
+    def origin(self, state: ShardState, key: str, identity: str) -> Origin:
+        """What a result of this plan is made of."""
+        steps = zip(self.chain.steps, self.chain.fingerprints, strict=True)
+        named = tuple((step.label, mark.digest) for step, mark in steps)
+        return Origin(key, identity, state.shard.digest, len(state.shard.pieces), named)
 
-def resolve(plan: Plan, store: Store, index: IdentityIndex) -> Resolution:
-    """Ask the store for the results of a plan; reads listings and receipts, no data."""
+
+def resolve(plan: Plan, workspace: Workspace) -> Resolution:
+    """Ask the workspace for the results of a plan; reads listings and receipts, no data."""
     chain = Chain.of(plan.steps)
-    keys = [_known_keys(chain, shard, position, index) for shard, position in zip(plan.shards, plan.positions, strict=True)]
-    found = store.find(key for known in keys if known for key in known)
-    states = (
-        _state(chain, shard, position, known, found)
-        for shard, position, known in zip(plan.shards, plan.positions, keys, strict=True)
-    )
-    return Resolution(chain, tuple(states))
+    states = []
+    for shard, position in zip(plan.shards, plan.positions, strict=True):
+        state = ShardState(shard, position)
+        identity = shard.identity(workspace.index.content)
+        states.append(state if identity is None else state.identified(chain, identity))
+    receipts = workspace.store.find(key for state in states for key in state.keys or ())
+    return Resolution(chain, tuple(state.found(chain, receipts) for state in states))
 
 
-def latest_prefix(chain: Chain, keys: tuple[str, ...], found: dict[str, Receipt]) -> tuple[int, Receipt] | None:
-    """The kept result before the last that saves most work, as (number of steps done, receipt)."""
-    return next(_prefixes(chain, keys, found), None)
-
-
-def _prefixes(chain: Chain, keys: tuple[str, ...], found: dict[str, Receipt]) -> Iterator[tuple[int, Receipt]]:
+def _prefixes(chain: Chain, keys: tuple[str, ...], receipts: dict[str, Receipt]) -> Iterator[tuple[int, Receipt]]:
+    """Kept results before the last, the one that saves most work first."""
     for count, key in reversed(list(zip(chain.kept, keys, strict=True))[:-1]):
-        if key in found:
-            yield count, found[key]
-
-
-def _known_keys(chain: Chain, shard: InputShard, position: Position, index: IdentityIndex) -> tuple[str, ...] | None:
-    identity = shard.identity(index.content)
-    return None if identity is None else chain.keys(shard, identity, position)
-
-
-def _state(
-    chain: Chain, shard: InputShard, position: Position, keys: tuple[str, ...] | None, found: dict[str, Receipt]
-) -> ShardState:
-    if keys is None:
-        return ShardState(shard, position, None)
-    result = found.get(keys[-1])
-    return ShardState(shard, position, keys, result, None if result else latest_prefix(chain, keys, found))
+        if key in receipts:
+            yield count, receipts[key]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from raydata_ext.table.string_views import compact_views
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -108,4 +110,4 @@ def _split(
 
 def _cut(batch: pa.RecordBatch, start: int, length: int) -> pa.RecordBatch:
     # Of a slice, Arrow may write up to 63 bytes of what follows it. Copied, the file depends on its own rows alone.
-    return pa.concat_batches([batch.slice(start, length)])
+    return compact_views(pa.concat_batches([batch.slice(start, length)]))

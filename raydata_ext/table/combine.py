@@ -61,19 +61,20 @@ def _concatenate(arrays: list[pa.Array]) -> list[pa.Array]:
 
 def _offset_reach(array: pa.Array) -> int:
     """Return what an array adds to the greatest 32-bit offset, at whatever depth, of one that it is joined to."""
+    own = int(array.nbytes) if types.is_string(array.type) or types.is_binary(array.type) else 0
+    for child in _children(array):
+        own = max(own, _offset_reach(child), 0 if types.is_struct(array.type) else len(child))
+    return own
+
+
+def _children(array: pa.Array) -> list[pa.Array]:
+    """Return those values of nested arrays that the rows of this one hold."""
     data_type = array.type
     if isinstance(data_type, pa.BaseExtensionType):
-        return _offset_reach(array.storage)
-    if types.is_string(data_type) or types.is_binary(data_type):
-        return int(array.nbytes)
-    if types.is_list(data_type) or types.is_map(data_type) or types.is_large_list(data_type):
-        first, last = (array.offsets[0].as_py(), array.offsets[-1].as_py()) if len(array) else (0, 0)
-        return max(last - first, _offset_reach(array.values.slice(first, last - first)))
-    if types.is_list_view(data_type) or types.is_large_list_view(data_type):
-        return _offset_reach(array.flatten())
-    if types.is_fixed_size_list(data_type):
-        size = data_type.list_size
-        return _offset_reach(array.values.slice(array.offset * size, len(array) * size))
+        return _children(array.storage) or [array.storage]
     if types.is_struct(data_type):
-        return max((_offset_reach(array.field(i)) for i in range(data_type.num_fields)), default=0)
-    return 0
+        return [array.field(i) for i in range(data_type.num_fields)]
+    if types.is_map(data_type):
+        first, last = (array.offsets[0].as_py(), array.offsets[-1].as_py()) if len(array) else (0, 0)
+        return [array.values.slice(first, last - first)]
+    return [array.flatten()] if types.is_nested(data_type) and not types.is_union(data_type) else []

@@ -186,10 +186,11 @@ def _join_rows(parts: list[tuple[pa.Schema, list[RowBlock]]]) -> ConcatenationTa
     schema = parts[0][0]
     if not all(found is schema or found.equals(schema) for found, _ in parts):
         schema = unify_schemas(found for found, _ in parts)
+    cast = Cast(schema, add_missing=True)
     row_blocks = []
     for found, rows in parts:
         fits = found is schema or _same_columns(found, schema)
-        row_blocks += [row if fits else apply_to_row_block(Cast(schema, add_missing=True), row) for row in rows]
+        row_blocks += rows if fits else [apply_to_row_block(cast, row) for row in rows]
     row_blocks = [merge_in_memory(row_block) for row_block in row_blocks]
     if all(len(row_block) == 1 for row_block in row_blocks):
         row_blocks = _merge_rows_in_memory(row_blocks, schema)

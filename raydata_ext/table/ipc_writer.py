@@ -221,7 +221,9 @@ class _ChecksumFile(io.FileIO):
 
 def _write_error(error: OSError, path: Path) -> WriteError:
     return WriteError(
-        error.errno, f"cannot write ({error.strerror or error}); free space or check the disk and try again", str(path)
+        error.errno,
+        f"cannot write ({error.strerror or error}); make room or check the directory, and try again",
+        str(path),
     )
 
 

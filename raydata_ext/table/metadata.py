@@ -120,7 +120,7 @@ def _decode(schema: pa.Schema) -> dict[str, Any]:
         return {}
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SchemaError(
             f"the schema metadata under `huggingface` is not JSON ({error}); replace or remove the schema metadata"
         ) from error

@@ -55,6 +55,14 @@ class Operation(ABC):
 
     def schema_after(self, schema: pa.Schema) -> pa.Schema:
         """Return the schema of what this operation makes of a table with the given schema."""
+        before, after = self.__dict__.get("_last_schemas", (None, None))
+        if before is None or not (before is schema or before.equals(schema, check_metadata=True)):
+            after = self._schema_after(schema)
+            # Thousands of blocks of one table mostly have one schema. The fields of the operation do not change.
+            object.__setattr__(self, "_last_schemas", (schema, after))
+        return after
+
+    def _schema_after(self, schema: pa.Schema) -> pa.Schema:
         return self.apply(schema.empty_table()).schema
 
     def rows_after(self, num_rows: int) -> int:
@@ -85,7 +93,7 @@ class Slice(Operation):
         return table.slice(self.offset, self.length)
 
     @override
-    def schema_after(self, schema: pa.Schema) -> pa.Schema:
+    def _schema_after(self, schema: pa.Schema) -> pa.Schema:
         return schema
 
     @override
@@ -128,7 +136,7 @@ class Filter(Operation):
         return cls(_column_from_ipc(mask)[1].combine_chunks(), nulls)
 
     @override
-    def schema_after(self, schema: pa.Schema) -> pa.Schema:
+    def _schema_after(self, schema: pa.Schema) -> pa.Schema:
         return schema
 
     @override
@@ -162,7 +170,7 @@ class CombineChunks(Operation):
         return combine_chunks(table)
 
     @override
-    def schema_after(self, schema: pa.Schema) -> pa.Schema:
+    def _schema_after(self, schema: pa.Schema) -> pa.Schema:
         return schema
 
     @override
@@ -277,7 +285,7 @@ class AddColumn(Operation):
         return cls(position, *_column_from_ipc(column))
 
     @override
-    def schema_after(self, schema: pa.Schema) -> pa.Schema:
+    def _schema_after(self, schema: pa.Schema) -> pa.Schema:
         return self.between(0, 0).apply(schema.empty_table()).schema
 
     def between(self, start: int, length: int) -> AddColumn:

@@ -50,14 +50,15 @@ def apply_to_row_block(operation: Operation, row_block: RowBlock) -> RowBlock:
         operation: the operation; of masks and columns that it holds, the part for these rows.
         row_block: the blocks.
     """
+    if len(row_block) == 1 and not isinstance(operation, AddColumn):
+        return [row_block[0].apply(operation)]
     match operation:
         case Select(positions):
             columns = _columns(row_block)
             return _regroup([columns[position] for position in positions], row_block)
-        case SetColumn(position, field, column):
-            return _with_column(row_block, position, position + 1, field, column)
         case AddColumn(position, field, column):
-            return _with_column(row_block, position, position, field, column)
+            stop = position + 1 if isinstance(operation, SetColumn) else position
+            return _with_column(row_block, position, stop, field, column)
         case RenameColumns(names):
             return _rename(row_block, names)
         case Cast(schema, add_missing):
@@ -112,8 +113,6 @@ def _rename(row_block: RowBlock, names: Iterable[str]) -> RowBlock:
 
 def _cast(row_block: RowBlock, schema: pa.Schema, *, add_missing: bool) -> RowBlock:
     """Cast each block to the fields of its columns; the last one also gets the columns that no block has."""
-    if len(row_block) == 1:
-        return [row_block[0].apply(Cast(schema, add_missing))]
     wanted: defaultdict[str, deque[pa.Field]] = defaultdict(deque)
     for field in schema:
         wanted[field.name].append(field)

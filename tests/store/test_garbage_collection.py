@@ -41,6 +41,11 @@ def age(store, name, hours):
     os.utime(Path(store.files.root, name), (stamp, stamp))
 
 
+def age_all(store, hours):
+    for name in files(store):
+        age(store, name, hours)
+
+
 def files(store):
     root = Path(store.files.root)
     return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
@@ -110,6 +115,7 @@ def test_what_was_found_within_the_last_hour_stays(store, aged_entry, key_of):
 def test_collection_itself_is_no_use(store, aged_entry, key_of):
     aged_entry(key_of(1), 48, pa.table({"n": [1]}))
     aged_entry(key_of(1), 48, pa.table({"n": [2]}))
+    age_all(store, 48)
     collect_garbage(store)
     collect_garbage(store, older_than=HOUR, dry_run=False)
     assert files(store) == set()
@@ -186,8 +192,9 @@ def test_shard_files_without_a_receipt_go_after_an_hour(store, aged_entry, key_o
 
 
 def test_a_file_that_a_newer_receipt_replaced_goes_and_the_entry_stays(store, aged_entry, key_of):
-    first = aged_entry(key_of(1), 3, pa.table({"n": [1]}))
+    first = aged_entry(key_of(1), 2, pa.table({"n": [1]}))
     second = aged_entry(key_of(1), 2, pa.table({"n": [2]}))
+    age_all(store, 2)
     report = collect_garbage(store, dry_run=False)
     assert removed(report) == {f"{key_of(1)[:2]}/{first.file_name}"}
     assert store.get(key_of(1)) == second

@@ -157,7 +157,7 @@ def test_a_feature_of_a_kind_of_its_authors_own_stays():
     schema = pa.schema({"m": pa.string()}, {"huggingface": json.dumps(features)})
 
     assert features_from_schema(with_huggingface_metadata(schema)) == {"m": {"_type": "Molecule", "size": 3}}
-    with pytest.raises(SchemaError, match="`m` has the feature .* of which the Arrow type is not known"):
+    with pytest.raises(SchemaError, match=r"`m` has the feature .* of which the Arrow type is not known"):
         schema_from_features(features["info"]["features"])
 
 
