@@ -1,16 +1,18 @@
 """Steps of the quickstart: keep documents that are long enough, and turn text into byte tokens.
 
-The tokens are those of ByT5 (Xue et al., "ByT5: Towards a Token-Free Future with Pre-trained Byte-to-Byte Models", 2022):
-0 pad, 1 eos, 2 unk, and byte b as b + 3.
+The tokens are those of ByT5 (Xue et al., "ByT5: Towards a Token-Free Future with Pre-trained Byte-to-Byte Models",
+2022): 0 pad, 1 eos, 2 unk, and byte b as b + 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 EOS = 1
 FIRST_BYTE = 3

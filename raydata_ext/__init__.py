@@ -5,8 +5,8 @@
     tokens = rdx.scan_dataset("corpus/**/*.jsonl").filter(long_enough).map(Tokenize, batched=True).collect()
     tokens[0]
 
-The packages are floors of a house, each importing only floors below it: `table`, `fingerprint`; `formatting`, `sources`,
-`store`; `plan`; `engine`; `dataset`; `job`, `cli`.
+The packages are floors of a house, each importing only floors below it: `table`, `fingerprint`; `formatting`,
+`sources`, `store`; `plan`; `engine`; `dataset`; `job`, `cli`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -14,10 +13,14 @@ from rich.table import Table as Grid
 
 from raydata_ext.dataset import load_from_disk
 from raydata_ext.engine import progress_for
-from raydata_ext.engine.report import Report
 from raydata_ext.errors import RaydataError
 from raydata_ext.job import plan_of, read_job_file, report_directory, run_job
 from raydata_ext.table import MemoryMappedTable
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from raydata_ext.engine.report import Report
 
 app = typer.Typer(
     name="raydata-ext",
@@ -116,7 +119,9 @@ def _print_summary(out: Console, report: Report, directory: Path) -> None:
     grid.add_row("tokens", f"{output['tokens']:,}")
     grid.add_row("shards", f"{totals['computed']:,} computed, {totals['cached']:,} cached")
     work = f"{seconds['total']:.1f} s" + (f", {rate:.1f} MB/s" if totals["computed"] else "")
-    grid.add_row("time", f"{work} ({', '.join(f'{name} {value:.1f} s' for name, value in seconds.items() if name != 'total')})")
+    grid.add_row(
+        "time", f"{work} ({', '.join(f'{name} {value:.1f} s' for name, value in seconds.items() if name != 'total')})"
+    )
     state = "" if output["written"] else " (unchanged)"
     grid.add_row("output", f"{output['path']}{state}")
     grid.add_row("report", str(directory / "report.html"))

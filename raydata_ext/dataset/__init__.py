@@ -1,8 +1,8 @@
 """The faces that users know.
 
-`LazyDataset` is a plan with the words of a data frame; `Dataset` is its result, rows in mapped files that read like a list.
-`Dataset.map` is a lazy plan of one step, collected: there is one engine under both. `loading` makes them from paths, `output`
-writes them as directories.
+`LazyDataset` is a plan with the words of a data frame; `Dataset` is its result, rows in mapped files that read like a
+list. `Dataset.map` is a lazy plan of one step, collected: there is one engine under both. `loading` makes them from
+paths, `output` writes them as directories.
 """
 
 from __future__ import annotations

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import operator
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,10 @@ from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.plan import Plan, TableShard, Workspace
 from raydata_ext.store import DatasetDirectory, read_dataset_directory
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, Table, concat_tables, list_table_cache_files
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Dataset:
@@ -56,7 +58,11 @@ class Dataset:
 
     @classmethod
     def from_dict(
-        cls, columns: Mapping[str, Any], *, schema: pa.Schema | None = None, cache_dir: str | os.PathLike[str] | None = None
+        cls,
+        columns: Mapping[str, Any],
+        *,
+        schema: pa.Schema | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
     ) -> Dataset:
         """Columns in memory.
 
@@ -137,7 +143,9 @@ class Dataset:
         **arguments: Any,
     ) -> Dataset:
         """`LazyDataset.filter`, collected; arguments as in `map`."""
-        return self.lazy().filter(function, **arguments).collect(executor=executor, workers=_pool_size(workers, num_proc))
+        return (
+            self.lazy().filter(function, **arguments).collect(executor=executor, workers=_pool_size(workers, num_proc))
+        )
 
     def save_to_disk(
         self, path: str | os.PathLike[str], *, max_shard_bytes: int = 512_000_000, executor: str | None = None
@@ -202,13 +210,13 @@ class Dataset:
     def _gather(self, key: Any) -> dict[str, list[Any]]:
         positions = np.asarray(key if hasattr(key, "__len__") else list(key))
         if positions.size == 0:
-            return self._table.fast_slice(0, 0).to_pydict()
+            return _to_dict(self._table.fast_slice(0, 0))
         if positions.ndim != 1 or not np.issubdtype(positions.dtype, np.integer):
             raise TypeError(f"rows are chosen by int, slice, or a list of ints; a column by its name; got {key!r}")
         outside = positions[(positions < -self.num_rows) | (positions >= self.num_rows)]
         if outside.size:
             raise IndexError(f"row {outside[0]} is out of range for {self.num_rows} rows")
-        return self._table.fast_gather(np.where(positions < 0, positions + self.num_rows, positions)).to_pydict()
+        return _to_dict(self._table.fast_gather(np.where(positions < 0, positions + self.num_rows, positions)))
 
     def _position(self, key: SupportsIndex) -> int:
         position = operator.index(key)
@@ -228,6 +236,11 @@ def load_from_disk(path: str | os.PathLike[str], *, cache_dir: str | os.PathLike
         StoreError: it is not one complete data set.
     """
     return Dataset.from_directory(read_dataset_directory(path), Workspace(cache_dir))
+
+
+def _to_dict(table: pa.Table) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = table.to_pydict()
+    return columns
 
 
 def _joined(shards: Sequence[TableShard]) -> Table:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from raydata_ext.engine import Engine, Program, RunProgress, ShardResult, Worker, Workers, preview, run_all
 from raydata_ext.plan import (
     Cache,
@@ -25,10 +23,12 @@ from raydata_ext.plan import (
     Workspace,
     explain,
 )
-from raydata_ext.plan.steps import BatchFormat
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from raydata_ext.dataset.dataset import Dataset
+    from raydata_ext.plan.steps import BatchFormat
 
 Columns = str | Sequence[str]
 
@@ -70,9 +70,9 @@ class LazyDataset:
         """Give every row or batch to a function and merge what it returns into the row or batch.
 
         Args:
-            function: takes a row (a mapping of column to value) or a batch (of column to list) and returns a mapping, or None
-                for no change; a batch may also be returned as an Arrow table or a DataFrame, in place of all columns. A class is
-                built once a worker and its instance is called.
+            function: takes a row (a mapping of column to value) or a batch (of column to list) and returns a mapping,
+                or None for no change; a batch may also be returned as an Arrow table or a DataFrame, in place of all
+                columns. A class is built once a worker and its instance is called.
             with_indices: also give the global row number (a list of them for a batch).
             with_rank: also give the number of the shard.
             input_columns: give the values of these columns as positional arguments in place of the row or batch.
@@ -119,9 +119,17 @@ class LazyDataset:
         """Keep the rows for which a function says so.
 
         Args:
-            function: takes a row or batch as in `map` and returns a bool, or `(False, "reason")`, for the row, or one for each
-                row of the batch. Reasons are counted in the report.
-            with_indices: see `map`, as for the other arguments.
+            function: takes a row or batch as in `map` and returns a bool, or `(False, "reason")`, for the row, or one
+                for each row of the batch. Reasons are counted in the report.
+            with_indices: also give the global row number (a list of them for a batch).
+            input_columns: give the values of these columns as positional arguments in place of the row or batch.
+            batched: give batches.
+            batch_size: rows of a batch, counted within a shard; None is the whole shard.
+            fn_kwargs: keyword arguments of each call.
+            constructor_kwargs: keyword arguments of the class.
+            batch_format: what a batch is given as.
+            version: stands for the code in the key of the result; set it where the code cannot be hashed.
+            desc: name of the step in progress and reports.
         """
         step = Filter(
             function=_user_function(function, fn_kwargs, constructor_kwargs, version),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pydantic import ByteSize, TypeAdapter
 
 from raydata_ext.dataset.dataset import Dataset
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.plan import Cast, Plan, Workspace
 from raydata_ext.sources import Paths, scan_files
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import pyarrow as pa
 
 DEFAULT_SHARD_BYTES = "256MB"
 
@@ -35,8 +39,8 @@ def scan_dataset(
         columns: the columns to read; None is all.
         schema: schema of the rows; None is what the files say, unified over all of them.
         cache_dir: where results are kept, see `Workspace`.
-        max_shard_bytes: the largest input of a shard, as a number of bytes or as in `"256MB"`. Larger files are split where
-            the format allows it, smaller ones are put together.
+        max_shard_bytes: the largest input of a shard, as a number of bytes or as in `"256MB"`. Larger files are split
+            where the format allows it, smaller ones are put together.
         exclude: shell patterns of paths to leave out.
         reader_options: options of the format, see its reader.
 

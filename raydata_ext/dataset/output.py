@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine import Engine, OutputFile, OutputTask, Program, RunProgress, Silent
 from raydata_ext.fingerprint import combine
@@ -23,6 +19,12 @@ from raydata_ext.store import (
     write_dataset_directory,
 )
 from raydata_ext.table.metadata import with_huggingface_metadata
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def write_output(
         return Output(directory, int(directory.manifest.lineage.get("tokens", 0)), written=False)
     prepare_dataset_directory(path)
     target = with_huggingface_metadata(schema, fingerprint=identity)
-    groups = list(_groups(shards, max_shard_bytes)) or [()]
+    groups = list(_groups(shards, max_shard_bytes)) or [[]]
     tasks = [
         OutputTask(str(Path(path).absolute() / data_file_name(number, len(groups))), tuple(group), target)
         for number, group in enumerate(groups)

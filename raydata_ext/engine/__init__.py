@@ -1,11 +1,12 @@
 """Running a plan.
 
-`run_plan` asks the store what is there and has an `Engine` compute the rest, on the `inline_executor` or on the `ray_pool`;
-both give `shard_task`s to a `worker`. `report` says what happened, `progress` what is happening.
+`run_plan` asks the store what is there and has an `Engine` compute the rest, on the `inline_executor` or on the
+`ray_pool`; both give `shard_task`s to a `worker`. `report` says what happened, `progress` what is happening.
 
-A row's path: the shard's reader gives record batches; `trail` numbers their rows, which makes them `chunk`s; each step's
-operator (`map_operators`, `filter_operators`, `column_operators`) turns a chunk into a chunk; the last one is written to the
-shard's file. A shard is read once and written once, however many steps there are, and only its receipt comes back.
+A row's path: the shard's reader gives record batches; `trail` numbers their rows, which makes them `chunk`s; each
+step's operator (`map_operators`, `filter_operators`, `column_operators`) turns a chunk into a chunk; the last one is
+written to the shard's file. A shard is read once and written once, however many steps there are, and only its receipt
+comes back.
 """
 
 from __future__ import annotations

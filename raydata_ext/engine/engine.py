@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from raydata_ext.engine.inline_executor import InlineExecutor
 from raydata_ext.engine.ray_pool import RayPool
-from raydata_ext.engine.worker import Outcome_co, Program, Task
 from raydata_ext.engine.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from typing_extensions import Self
+
+    from raydata_ext.engine.worker import Outcome_co, Program, Task
 
 ExecutorName = Literal["ray", "inline"]
 EXECUTOR_VARIABLE = "RAYDATA_EXT_EXECUTOR"
@@ -21,8 +26,8 @@ class Engine:
     """Runs tasks on an executor that is started at the first need and kept until `close`.
 
     Args:
-        executor: `"ray"`, `"inline"`, or None: what the environment variable `RAYDATA_EXT_EXECUTOR` says, else inline for one
-            task or little input, and Ray otherwise.
+        executor: `"ray"`, `"inline"`, or None: what the environment variable `RAYDATA_EXT_EXECUTOR` says, else inline
+            for one task or little input, and Ray otherwise.
         workers: the pool on Ray.
         address: of the Ray cluster; None is the one that is joined already, or an embedded one.
 
@@ -55,7 +60,7 @@ class Engine:
             executor.close()
         self._executors.clear()
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 LINE_SECONDS = 3.0
 
@@ -37,12 +41,15 @@ class RunProgress(ABC):
 class Silent(RunProgress):
     """Shows nothing."""
 
+    @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         pass
 
+    @override
     def advance(self, num_bytes: int, rows: int) -> None:
         pass
 
+    @override
     def end(self) -> None:
         pass
 
@@ -77,17 +84,20 @@ class Lines(_Counting):
         self._console = console
         self._next_line = 0.0
 
+    @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         super().begin(what, tasks, done, num_bytes)
         self._next_line = self.started + LINE_SECONDS
         self._console.print(f"{what}: {tasks} shards, {done} cached, {num_bytes / 1e6:.1f} MB to do", highlight=False)
 
+    @override
     def advance(self, num_bytes: int, rows: int) -> None:
         super().advance(num_bytes, rows)
         if time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_SECONDS
             self._console.print(f"{self.what}: {self.figures}", highlight=False)
 
+    @override
     def end(self) -> None:
         self._console.print(f"{self.what}: {self.figures}", highlight=False)
 
@@ -99,6 +109,7 @@ class Bars(_Counting):
         self._console = console
         self._bar: tuple[Progress, TaskID] | None = None
 
+    @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         super().begin(what, tasks, done, num_bytes)
         columns = (
@@ -110,16 +121,20 @@ class Bars(_Counting):
         bar.start()
         self._bar = (bar, task)
 
+    @override
     def advance(self, num_bytes: int, rows: int) -> None:
         super().advance(num_bytes, rows)
         if self._bar is not None:
             bar, task = self._bar
             bar.update(task, completed=self.bytes, figures=self.figures)
 
+    @override
     def end(self) -> None:
         if self._bar is not None:
             bar, task = self._bar
-            bar.update(task, completed=max(self.total_bytes, 1) if self.finished + self.cached == self.tasks else self.bytes)
+            bar.update(
+                task, completed=max(self.total_bytes, 1) if self.finished + self.cached == self.tasks else self.bytes
+            )
             bar.stop()
             self._bar = None
 

@@ -17,8 +17,8 @@ class RayCluster:
     """A connection to Ray, ended by `close` if it was made here.
 
     Args:
-        address: of the cluster to join; None is the one that this process has joined already, or that `RAY_ADDRESS` names, or
-            an embedded one.
+        address: of the cluster to join; None is the one that this process has joined already, or that `RAY_ADDRESS`
+            names, or an embedded one.
         num_cpus: CPUs of an embedded one; None is all of the machine.
     """
 
@@ -44,6 +44,10 @@ class RayCluster:
             object_store_memory=OBJECT_STORE_BYTES,
             logging_level=logging.ERROR,
         )
+
+    def resources(self) -> dict[str, float]:
+        """What all nodes have together, by name."""
+        return dict(ray.cluster_resources())  # type: ignore[no-untyped-call]  # Ray has no types here
 
     def close(self) -> None:
         """Leave the cluster, or end the embedded one; one that the caller had joined before stays joined."""

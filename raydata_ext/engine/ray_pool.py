@@ -1,8 +1,8 @@
 """Runs tasks on a pool of Ray actors, and outlives the actors.
 
-An actor is given the next task while it works on one, so it never waits for the driver. When an actor dies, its tasks go back to
-the queue and a new actor takes its place; only the task at the head of its queue counts as tried, since that one was running.
-Ray restarts nothing by itself: a restarted actor would hide why the first one died.
+An actor is given the next task while it works on one, so it never waits for the driver. When an actor dies, its tasks
+go back to the queue and a new actor takes its place; only the task at the head of its queue counts as tried, since
+that one was running. Ray restarts nothing by itself: a restarted actor would hide why the first one died.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import logging
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import ray
@@ -22,9 +21,13 @@ from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError, RayTa
 
 from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.engine.shard_actor import ShardActor
-from raydata_ext.engine.worker import Outcome_co, Program, Task
-from raydata_ext.engine.workers import Workers
 from raydata_ext.errors import RaydataError, WorkerLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from raydata_ext.engine.worker import Outcome_co, Program, Task
+    from raydata_ext.engine.workers import Workers
 
 _log = logging.getLogger(__name__)
 
@@ -91,12 +94,12 @@ class RayPool:
         """Actors that the pool may have."""
         if self._workers.max is not None:
             return self._workers.max
-        cpus = ray.cluster_resources().get("CPU", 1.0)
+        cpus = self._cluster.resources().get("CPU", 1.0)
         return max(self._workers.min, int(cpus // max(self._workers.num_cpus, 1e-3)))
 
     def grow(self, wanted: int) -> None:
         """Start actors until there are `wanted`, or as many as the pool may have."""
-        actor = ray.remote(ShardActor).options(**self._workers.actor_options)
+        actor: Any = ray.remote(ShardActor).options(**self._workers.actor_options)
         for _ in range(min(wanted, self.size_limit) - len(self._members)):
             handle = actor.remote(sys.path)
             self._members.append(_Member(handle, handle.ready.remote()))
@@ -123,17 +126,21 @@ class RayPool:
             return
         seconds = time.monotonic() - min(member.since for member in waiting)
         placed = len(self._members) - len(waiting)
-        needs = {name: value for name, value in self._workers.actor_options.items() if name.startswith(("num_", "mem", "res"))}
+        needs = {
+            name: value
+            for name, value in self._workers.actor_options.items()
+            if name.startswith(("num_", "mem", "res"))
+        }
         if seconds > _PLACEMENT_WARNING_SECONDS and not self._warned:
             self._warned = True
             _log.warning(
                 "%d of %d workers wait for a place in the cluster (each needs %s; there is %s); going on with %d",
-                len(waiting), len(self._members), needs, ray.cluster_resources(), placed,
+                len(waiting), len(self._members), needs, self._cluster.resources(), placed,
             )  # fmt: skip
         if not placed and seconds > self._workers.start_timeout:
             raise WorkerLostError(
-                f"no worker could be placed within {seconds:.0f} s: each needs {needs}, the cluster has {ray.cluster_resources()};"
-                " ask for less, or add nodes"
+                f"no worker could be placed within {seconds:.0f} s: each needs {needs}, the cluster has"
+                f" {self._cluster.resources()}; ask for less, or add nodes"
             )
 
 
@@ -155,7 +162,9 @@ class _PoolRun:
         self._pool.grow(self.unfinished)
         self._hand_out()
         self._pool.check_placement()
-        owners = {ref: member for member in self._pool.members for ref in (*member.tasks, member.waiting) if ref is not None}
+        owners = {
+            ref: member for member in self._pool.members for ref in (*member.tasks, member.waiting) if ref is not None
+        }
         done, _ = ray.wait(list(owners), num_returns=1, timeout=_WAIT_SECONDS)
         for ref in done:
             member = owners[ref]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from raydata_ext.engine.run_plan import ShardResult
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from raydata_ext.engine.run_plan import ShardResult
 
 REPORT_VERSION = 1
 
@@ -121,4 +123,4 @@ def _shard(number: int, result: ShardResult, run_started: float) -> Mapping[str,
 
 
 def _iso(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).isoformat(timespec="seconds")
+    return dt.datetime.fromtimestamp(seconds, dt.timezone.utc).isoformat(timespec="seconds")

@@ -1,96 +1,71 @@
 "use strict";
-// The page around the charts: figures as tiles, tables and sentences. `report` is what report_page.py has put into the page.
+// The sections of the page, from top to bottom.
 
-const report = JSON.parse(document.getElementById("data").textContent);
-const shards = report.shards;
-shards.label = decodeLabels(shards.label);
-const everyShard = shards.label.map((_, shard) => shard);
-const timed = everyShard.filter((shard) => shards.begin[shard] != null && shards.seconds[shard] != null);
-const computed = timed.filter((shard) => !shards.cached[shard]);
-const commonFolder = findCommonFolder(shards.label);
-const byId = (id) => document.getElementById(id);
+const section = (id) => document.getElementById(id);
 
 showFacts();
 showTiles();
 showOutput();
-byId("no-shards").hidden = everyShard.length > 0;
+section("no-shards").hidden = everyShard.length > 0;
 showSteps();
-if (everyShard.length) showCharts();
+showCharts();
 showReasons();
 showSlowest();
-if (everyShard.length) showShards();
+showShards();
 showSamples();
-
-function decodeLabels(pairs) {
-  let before = [];
-  return pairs.map(([common, rest]) => {
-    before = [...before.slice(0, common), ...rest];
-    return before.join("");
-  });
-}
-
-/** The folder that all labels are in, with its slash; "" where there is none. */
-function findCommonFolder(labels) {
-  if (labels.length < 2) return "";
-  let folder = labels[0].slice(0, labels[0].lastIndexOf("/") + 1);
-  for (const label of labels) {
-    while (!label.startsWith(folder)) folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
-  }
-  return folder;
-}
 
 function showFacts() {
   const { total, ...phases } = report.seconds;
-  const sum = Object.values(phases).reduce((a, b) => a + b, 0);
-  const facts = [];
-  if (total != null || sum) facts.push(`Took ${format.duration(total ?? sum)}`);
-  for (const [phase, seconds] of Object.entries(phases)) facts.push(`${phase} ${format.duration(seconds)}`);
-  if (report.executors.length) facts.push(`run by ${report.executors.join(", ")}`);
+  const seconds = total ?? sum(Object.values(phases));
+  const facts = seconds ? [`Took ${format.duration(seconds)}`] : [];
+  for (const [phase, time] of Object.entries(phases)) facts.push(`${phase} ${format.duration(time)}`);
+  if (report.executors.length) facts.push(`Executor ${report.executors.join(", ")}`);
   document.querySelector(".facts").append(...facts.map((fact) => element("span", {}, fact)));
 }
 
 function showTiles() {
   const { source, output, totals } = report;
-  const ofRows = (rows) => (totals.rows_in ? `${format.percent(rows / totals.rows_in)} of rows in` : "");
-  const begun = computed.reduce((first, shard) => Math.min(first, shards.begin[shard]), Infinity);
-  const ended = computed.reduce((last, shard) => Math.max(last, shards.begin[shard] + shards.seconds[shard]), 0);
-  const read = computed.reduce((sum, shard) => sum + (shards.bytes_in[shard] ?? 0), 0);
+  const ofRows = (rows) => (totals.rows_in && rows != null ? `${format.percent(rows / totals.rows_in)} of rows in` : "");
+  const read = sum(computed.map((shard) => shards.bytes_in[shard] ?? 0));
+  const rate = computed.length ? read / (lastEnd(computed) - firstBegin(computed)) : undefined;
+  const perRow = output.tokens && output.rows ? `${digits(output.tokens / output.rows)} per row` : "";
   const tiles = [
-    ["Files", format.count(source.files), source.format ?? ""],
-    ["Shards", format.count(totals.shards), `${format.count(totals.computed)} computed · ${format.count(totals.cached)} cached`],
-    ["Data in", format.bytes(totals.bytes_in ?? source.bytes), ""],
-    ["Data out", format.bytes(output.bytes ?? totals.bytes_out), ""],
-    ["Speed", computed.length ? format.rate(read / (ended - begun)) : "–", computed.length ? "while computing" : "nothing computed"],
     ["Rows in", format.count(totals.rows_in), ""],
     ["Rows out", format.count(totals.rows_out), ofRows(totals.rows_out)],
     ["Filtered", format.count(totals.filtered), ofRows(totals.filtered)],
-    ["Quarantined", format.count(totals.quarantined), totals.quarantined ? ofRows(totals.quarantined) : ""],
-    ["Tokens", output.tokens ? format.count(output.tokens) : "–", output.tokens && output.rows ? `${digits(output.tokens / output.rows)} per row` : ""],
+    ["Quarantined", format.count(totals.quarantined), ofRows(totals.quarantined), totals.quarantined ? "warn" : ""],
+    ["Tokens", output.tokens ? format.count(output.tokens) : "–", perRow],
+    ["Files", format.count(source.files), source.format ?? ""],
+    ["Shards", format.count(totals.shards), `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached`],
+    ["Data in", format.bytes(totals.bytes_in ?? source.bytes), ""],
+    ["Data out", format.bytes(output.bytes ?? totals.bytes_out), ""],
+    ["Speed", format.rate(rate), computed.length ? "while computing" : "nothing was computed"],
   ];
-  byId("tiles").append(
-    ...tiles.map(([name, value, detail]) =>
-      element("div", { class: name === "Quarantined" && totals.quarantined ? "warn" : "" },
-        element("dt", {}, name), element("dd", { class: value.length > 13 ? "value long" : "value" }, value), element("dd", { class: "detail" }, detail))),
+  section("tiles").append(
+    ...tiles.map(([name, value, detail, kind = ""]) =>
+      element("div", { class: kind }, element("dt", {}, name), element("dd", { class: "value" }, value), element("dd", {}, detail)),
+    ),
   );
 }
 
 function showOutput() {
   const { path, files, written } = report.output;
   if (!path) return;
-  const details = [files == null ? "" : plural(files, "file"), written === false ? "was there already" : written ? "written" : ""];
-  byId("output").append(
-    element("span", { class: "name" }, "Output"), element("code", {}, path), element("span", { class: "muted" }, details.filter(Boolean).join(" · ")),
-  );
-  byId("output").hidden = false;
+  const details = [];
+  if (files != null) details.push(plural(files, "file"));
+  if (written != null) details.push(written ? "written by this run" : "was there already, unchanged");
+  section("output").append(element("span", {}, "Output"), element("code", {}, path), element("span", {}, details.join(", ")));
+  section("output").hidden = false;
 }
 
 function showSteps() {
   if (!report.steps.length) return;
-  const all = report.steps.reduce((sum, step) => sum + (step.seconds ?? 0), 0);
-  const reasons = (step) => {
-    const named = step.filtered.slice(0, 5).map(([reason, rows]) => element("li", {}, `${format.count(rows)} ${reason}`));
-    const others = step.filtered.length - named.length;
-    return element("ul", { class: "plain" }, ...named, ...(others > 0 ? [element("li", {}, `and ${plural(others, "other reason")}`)] : []));
+  const all = sum(report.steps.map((step) => step.seconds ?? 0));
+  const share = (step) => (all ? (step.seconds ?? 0) / all : 0);
+  const reasons = ({ filtered }) => {
+    const lines = filtered.slice(0, 5).map(([reason, rows]) => [format.count(rows), reason]);
+    if (filtered.length > 5) lines.push([format.count(sum(filtered.slice(5).map(([, rows]) => rows))), plural(filtered.length - 5, "other reason")]);
+    return element("ul", {}, ...lines.map(([rows, reason]) => element("li", {}, element("b", {}, rows), ` ${reason}`)));
   };
   const columns = [
     { name: "Step", cell: (step) => element("span", { class: "label" }, step.step ?? "") },
@@ -98,30 +73,34 @@ function showSteps() {
     { name: "Rows out", numeric: true, cell: (step) => format.count(step.rows_out) },
     { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
     { name: "Time", numeric: true, cell: (step) => format.duration(step.seconds) },
-    { name: "Share of time", cell: (step) => meter(all ? step.seconds / all : 0, format.percent(all ? step.seconds / all : 0)) },
+    { name: "Share", numeric: true, cell: (step) => format.percent(share(step)) },
+    { name: "", cell: (step) => meter(share(step)) },
   ];
-  byId("steps").querySelector(".scroll").append(table(columns, report.steps));
-  byId("steps").hidden = false;
+  reveal("steps").querySelector(".scroll").append(table(columns, report.steps));
 }
 
 function showCharts() {
-  byId("charts").hidden = false;
-  const end = timed.reduce((last, shard) => Math.max(last, shards.begin[shard] + shards.seconds[shard]), 0);
+  if (!everyShard.length) return;
+  reveal("charts");
+  const end = lastEnd(timed);
   if (end > 0) {
     showTimeline(end);
     showThroughput(end);
   } else {
-    byId("charts").classList.add("untimed");
-    mountSentence(byId("timeline"), "All shards came from the cache, so no worker had anything to do.");
-    mountSentence(byId("throughput"), "Nothing was read in this run.");
+    section("charts").classList.add("untimed");
+    mountSentence(section("timeline"), "Every shard came from the cache, so there was no work for workers.");
+    mountSentence(section("throughput"), "No input was read in this run.");
   }
-  const times = computed.map((shard) => shards.seconds[shard]);
-  if (times.length) histogramChart(byId("durations"), spread(times, format.duration, "longest"), { values: times, name: format.duration, axisTicks: timeTicks });
-  else mountSentence(byId("durations"), "No shard was computed in this run.");
-  const sizes = everyShard.filter((shard) => shards.rows_out[shard] > 0).map((shard) => shards.bytes_out[shard] / shards.rows_out[shard]);
-  const summary = `Bytes out per row, mean of each shard: ${spread(sizes, format.bytes, "largest").toLowerCase().replace(/\b(k|m|g)?b\b/g, (unit) => unit)}`;
-  if (sizes.length) histogramChart(byId("row-sizes"), summary, { values: sizes, name: format.bytes, axisTicks: numberTicks });
-  else mountSentence(byId("row-sizes"), "No rows came out.");
+  const times = computed.map((shard) => shards.seconds[shard]).filter((seconds) => seconds > 0);
+  if (times.length) {
+    const summary = `Time of each computed shard: ${spread(times, format.duration, "longest")}`;
+    histogramChart(section("durations"), summary, { values: times, name: format.duration, axisTicks: timeTicks });
+  } else mountSentence(section("durations"), "No shard was computed in this run.");
+  const sizes = everyShard.map((shard) => shards.bytes_out[shard] / shards.rows_out[shard]).filter((size) => size > 0 && isFinite(size));
+  if (sizes.length) {
+    const summary = `Bytes out per row, averaged over each shard: ${spread(sizes, format.bytes, "largest")}`;
+    histogramChart(section("row-sizes"), summary, { values: sizes, name: format.bytes, axisTicks: numberTicks });
+  } else mountSentence(section("row-sizes"), "No rows came out.");
 }
 
 function showTimeline(end) {
@@ -132,67 +111,103 @@ function showTimeline(end) {
   const bars = timed
     .filter((shard) => laneOf.has(shards.worker[shard]))
     .map((shard) => ({ shard, lane: laneOf.get(shards.worker[shard]), begin: shards.begin[shard], seconds: shards.seconds[shard], kind: kind(shard) }));
-  const busy = bars.reduce((sum, bar) => sum + bar.seconds, 0);
-  const first = bars.reduce((least, bar) => Math.min(least, bar.begin), end);
-  const share = format.percent(Math.min(1, busy / (lanes.length * (end - first) || 1)));
-  timelineChart(byId("timeline"), `${plural(bars.length, "shard")} on ${plural(lanes.length, "worker")}, which were busy ${share} of the time.`, {
-    bars, end,
+  const busy = sum(bars.map((bar) => bar.seconds)) / (lanes.length * (end - firstBegin(timed)) || 1);
+  const summary = `${plural(bars.length, "shard")} on ${plural(lanes.length, "worker")}, busy ${format.percent(Math.min(1, busy))} of the time from the first shard to the last`;
+  timelineChart(section("timeline"), summary, {
+    bars,
+    end,
     lanes: lanes.map(({ name }) => name),
     kinds: { computed: "computed", retried: "computed after a retry", found: "found in the cache" },
-    describe: ({ shard }) =>
-      `${shortLabel(shard)} · ${format.duration(shards.seconds[shard])} from ${format.duration(shards.begin[shard])} · ` +
-      `${plural(shards.rows_in[shard] ?? 0, "row")} · ${format.rate(speed(shard))} · ${shards.workers[shards.worker[shard]]}`,
+    describe: ({ shard }) => {
+      const figures = [format.duration(shards.seconds[shard]), `from ${format.duration(shards.begin[shard])}`, plural(shards.rows_in[shard] ?? 0, "row")];
+      return [shortLabel(shard), figures.join(" "), format.rate(speed(shard)), workerOf(shard)].join(" · ");
+    },
   });
 }
 
 function showThroughput(end) {
   const spans = computed.map((shard) => ({ begin: shards.begin[shard], seconds: shards.seconds[shard], bytes: shards.bytes_in[shard] ?? 0 }));
-  throughputChart(byId("throughput"), "MB of input per second, all workers together; a shard counts evenly over the time it took.", {
-    spans, end,
+  throughputChart(section("throughput"), "MB of input per second, all workers together; each shard is spread evenly over its time", {
+    spans,
+    end,
     describe: (from, to, rate) => `${format.rate(rate)} from ${format.duration(from)} to ${format.duration(to)}`,
   });
-}
-
-function spread(values, name, extreme) {
-  const sorted = Float64Array.from(values).sort();
-  const quantile = (share) => name(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
-  return sorted.length === 1 ? `One shard: ${quantile(0)}.` : `Median ${quantile(0.5)}, 90 % up to ${quantile(0.9)}, ${extreme} ${quantile(1)}.`;
 }
 
 function showReasons() {
   const reasons = report.totals.filtered_by;
   if (!reasons.length) return;
   const [shown, rest] = [reasons.slice(0, 20), reasons.slice(20)];
-  if (rest.length) shown.push([plural(rest.length, "rarer reason"), rest.reduce((sum, [, rows]) => sum + rows, 0)]);
-  const most = Math.max(...shown.map(([, rows]) => rows));
-  byId("reasons").querySelector("ol").append(
-    ...shown.map(([reason, rows]) =>
-      element("li", {}, element("span", { class: "label" }, reason), element("span", { class: "amount" }, format.count(rows)), meter(rows / most, ""))),
+  if (rest.length) shown.push([plural(rest.length, "rarer reason"), sum(rest.map(([, rows]) => rows))]);
+  const [most, all] = [Math.max(...shown.map(([, rows]) => rows)), sum(shown.map(([, rows]) => rows))];
+  const bars = shown.map(([reason, rows]) =>
+    element("li", {},
+      element("span", { class: "label" }, reason),
+      element("span", { class: "amount" }, format.count(rows), element("small", {}, format.percent(rows / all))),
+      meter(rows / most)),
   );
-  byId("reasons").hidden = false;
-  byId("reasons").dataset.drawn = "true";
+  reveal("reasons").querySelector("ol").append(...bars);
+  section("reasons").dataset.drawn = "true";
 }
 
 function showSlowest() {
   if (computed.length < 2) return;
   const slowest = [...computed].sort((a, b) => shards.seconds[b] - shards.seconds[a]).slice(0, 10);
-  const longest = shards.seconds[slowest[0]];
-  const columns = [
-    SHARD_COLUMNS.label, SHARD_COLUMNS.rowsIn, SHARD_COLUMNS.bytesIn,
-    { name: "MB/s", numeric: true, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") },
-    SHARD_COLUMNS.worker, SHARD_COLUMNS.seconds,
-    { name: "", cell: (shard) => meter(shards.seconds[shard] / (longest || 1), "") },
-  ];
-  byId("slowest").querySelector(".scroll").append(table(columns, slowest));
-  byId("slowest").hidden = false;
+  const longest = shards.seconds[slowest[0]] || 1;
+  const { label, rowsIn, bytesIn, speed, worker, seconds } = SHARD_COLUMNS;
+  const bar = { name: "", cell: (shard) => meter(shards.seconds[shard] / longest) };
+  reveal("slowest").querySelector(".scroll").append(table([label, worker, rowsIn, bytesIn, speed, seconds, bar], slowest));
+}
+
+function showShards() {
+  if (!everyShard.length) return;
+  if (commonFolder) section("shards").querySelector(".note").append("All are in ", element("code", {}, commonFolder));
+  mountShardTable(reveal("shards"));
 }
 
 function showSamples() {
   if (!report.samples.length) return;
-  const total = report.totals.quarantined ?? report.samples_total;
-  const section = byId("samples");
-  section.querySelector(".note").textContent =
-    `${format.count(report.samples.length)} of ${plural(total, "row")} that were set aside; all of them are in quarantine/*.jsonl.`;
-  section.querySelector(".samples").append(...report.samples.map(sampleCard));
-  section.hidden = false;
+  const total = Math.max(report.totals.quarantined ?? 0, report.samples_total);
+  const [shown, all] = [report.samples.length, plural(total, "row")];
+  reveal("samples").querySelector(".note").textContent =
+    shown < total ? `${format.count(shown)} of ${all} that were set aside. All of them are in quarantine/*.jsonl.` : `${all} set aside.`;
+  section("samples").querySelector(".samples").append(...report.samples.map(sampleCard));
+}
+
+/** One quarantined row: where it is from, and below that every other field of its record. */
+function sampleCard(fields) {
+  const heading = ["source", "row", "step"];
+  const place = fields.filter(([name, text]) => heading.includes(name) && text.length < 300);
+  const others = fields.filter((field) => !place.includes(field));
+  return element("article", {},
+    element("h3", { class: "label" }, place.map(([name, text]) => element("span", {}, name === "source" ? text : `${name} ${text}`))),
+    element("dl", {}, others.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("pre", {}, text))])));
+}
+
+function reveal(id) {
+  section(id).hidden = false;
+  return section(id);
+}
+
+/** A bar whose length is a share; the figure stands beside it, so it is nothing to read aloud. */
+function meter(share) {
+  return element("span", { class: "meter", "aria-hidden": "true" }, element("i", { style: `width:${(share * 100).toFixed(2)}%` }));
+}
+
+function spread(values, name, extreme) {
+  const sorted = Float64Array.from(values).sort();
+  const quantile = (share) => name(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  return `median ${quantile(0.5)}, 90 % up to ${quantile(0.9)}, ${extreme} ${quantile(1)}`;
+}
+
+function firstBegin(some) {
+  return some.reduce((first, shard) => Math.min(first, shards.begin[shard]), Infinity);
+}
+
+function lastEnd(some) {
+  return some.reduce((last, shard) => Math.max(last, shards.begin[shard] + shards.seconds[shard]), 0);
+}
+
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0);
 }

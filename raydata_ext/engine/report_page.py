@@ -1,6 +1,6 @@
 """The report as one HTML page that needs nothing else: no network, no library, legible at 10,000 shards.
 
-The page is a template, a style sheet and two scripts that lie beside this module. Python puts them together with the figures;
+The page is a template, a style sheet and scripts that lie beside this module. Python puts them together with the figures;
 all that is drawn, formatted or sorted is done by the scripts. Shards go into the page column by column, with labels that say
 only how they differ from the one before, which keeps it around a megabyte at 10,000 shards.
 """
@@ -48,6 +48,7 @@ def render_report(report: Mapping[str, object]) -> str:
         data=_script_json(_page_data(report)),
         style=_asset("report_page.css"),
         charts=_asset("report_charts.js"),
+        shards=_asset("report_shards.js"),
         script=_asset("report_page.js"),
     )
 

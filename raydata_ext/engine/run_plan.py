@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from raydata_ext.engine.engine import SMALL_WORK_BYTES, Engine
 from raydata_ext.engine.progress import RunProgress, Silent
@@ -12,9 +12,13 @@ from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
 from raydata_ext.engine.worker import Program
 from raydata_ext.errors import RaydataError
 from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
-from raydata_ext.plan.history import Origin
 from raydata_ext.sources import IdentityIndex, Sighting
-from raydata_ext.store import Receipt, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raydata_ext.plan.history import Origin
+    from raydata_ext.store import Receipt, Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +100,9 @@ def run_plan(
 
 def _compute(resolution: Resolution, store: Store, engine: Engine) -> Iterator[tuple[ShardState, ShardOutcome]]:
     """Largest shards first, so that none of them is left over at the end when the other workers have nothing to do."""
-    tasks = [ShardTask(state) for state in sorted(resolution.missing, key=lambda s: (-s.shard.num_bytes, s.position.index))]
+    tasks = [
+        ShardTask(state) for state in sorted(resolution.missing, key=lambda s: (-s.shard.num_bytes, s.position.index))
+    ]
     for number, outcome in engine.run(Program(resolution.chain, store), tasks):
         yield tasks[number].state, outcome
 

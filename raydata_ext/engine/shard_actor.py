@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import pyarrow as pa
@@ -14,16 +14,20 @@ import pyarrow as pa
 from raydata_ext.engine.worker import Worker
 from raydata_ext.errors import PlanError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 class ShardActor:
     """One worker process.
 
     Args:
-        import_paths: `sys.path` of the driver: what its code was imported from is importable here, where it exists here.
+        import_paths: `sys.path` of the driver: what its code was imported from is importable here, where it exists
+            here.
     """
 
     def __init__(self, import_paths: Sequence[str]) -> None:
-        sys.path += [path for path in import_paths if path not in sys.path and os.path.exists(path)]
+        sys.path += [path for path in import_paths if path not in sys.path and Path(path).exists()]
         pa.set_cpu_count(1)  # one actor a core: threads within would compete with the other actors
         pa.set_io_thread_count(1)
         self._import_paths = list(import_paths)
@@ -50,6 +54,7 @@ class ShardActor:
             return cloudpickle.loads(pickled)
         except (ImportError, AttributeError) as error:
             raise PlanError(
-                f"worker {self.ready()} cannot import the code of a step ({error}); it looked in {self._import_paths}. Make the"
-                " code importable there: install it, use a shared file system, or submit the job with its working directory"
+                f"worker {self.ready()} cannot import the code of a step ({error}); it looked in {self._import_paths}."
+                " Make the code importable there: install it, use a shared file system, or submit the job with its"
+                " working directory"
             ) from error

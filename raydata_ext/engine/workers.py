@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Workers:
 
     @property
     def actor_options(self) -> dict[str, Any]:
-        """Options of the Ray actors. An actor that dies is replaced by the pool, which knows why; Ray must not restart it."""
+        """Options of the Ray actors; the pool replaces an actor that dies and knows why, so Ray must not restart it."""
         options: dict[str, Any] = {
             "num_cpus": self.num_cpus,
             "num_gpus": self.num_gpus,

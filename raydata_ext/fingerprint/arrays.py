@@ -18,7 +18,8 @@ _BUFFER_ITEMS: Final = 1 << 17
 
 
 def describe_array(value: np.ndarray[Any, Any], _scope: Scope) -> Node:
-    """Describe an array by dtype, shape and content in row-major order; a map of a file counts as the array that it shows.
+    """Describe an array by dtype, shape and content in row-major order; a map of a file counts as the array that it
+    shows.
 
     Arrays of Python objects are described element by element. The memory layout (strides, Fortran order) has no part.
     """
@@ -40,25 +41,25 @@ def describe_array(value: np.ndarray[Any, Any], _scope: Scope) -> Node:
 
 
 def hash_array(value: np.ndarray[Any, Any]) -> bytes:
-    """Hash the content in row-major order; no copy of a contiguous array, and small ones piece by piece of any other."""
+    """Hash the content in row-major order; a contiguous array is read in place, any other piece by piece."""
     hasher = xxhash.xxh3_128()
     if value.flags.c_contiguous:
         hasher.update(_as_bytes(value))
-    else:
-        flags = ["external_loop", "buffered", "zerosize_ok"]
-        for piece in np.nditer(value, flags=flags, order="C", buffersize=_BUFFER_ITEMS):  # type: ignore[arg-type]
-            hasher.update(_as_bytes(np.ascontiguousarray(piece)))
+        return hasher.digest()
+    flags: Any = ["external_loop", "buffered", "zerosize_ok"]
+    for piece in np.nditer(value, flags=flags, order="C", buffersize=_BUFFER_ITEMS):
+        hasher.update(_as_bytes(np.ascontiguousarray(piece)))
     return hasher.digest()
 
 
-def _as_bytes(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _as_bytes(value: np.ndarray[Any, Any]) -> memoryview:
     # The buffer protocol knows no datetime64, so hand over bytes.
-    return value.reshape(-1).view(np.uint8) if value.dtype.itemsize else np.empty(0, np.uint8)
+    return (value.reshape(-1).view(np.uint8) if value.dtype.itemsize else np.empty(0, np.uint8)).data
 
 
 def _describe_scalar(value: np.generic, scope: Scope) -> Node:
     node = describe_array(np.asarray(value), scope)
-    return Node("numpy scalar", node.content, node.edges, name=str(value) if value.dtype.itemsize <= 8 else "")  # noqa: PLR2004 (longer ones are not short to read)
+    return Node("numpy scalar", node.content, node.edges, name=str(value))
 
 
 def _describe_dtype(value: np.dtype[Any], _scope: Scope) -> Node:
@@ -70,7 +71,7 @@ def _dtype_text(dtype: np.dtype[Any]) -> bytes:
 
 
 def _describe_ufunc(value: np.ufunc, scope: Scope) -> Node:
-    module = pickle.whichmodule(value, value.__name__)
+    module = pickle.whichmodule(value, value.__name__)  # type: ignore[attr-defined]
     source = installed_source(module)
     if source is None or resolve(module, value.__name__) is not value:
         raise UnhashableError

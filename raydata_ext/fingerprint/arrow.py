@@ -1,7 +1,8 @@
 """Arrow data by logical content: chunks, slices, offsets, and what lies under a null have no part in the hash.
 
-A column is hashed as a few streams of bytes: the positions of nulls, and by type the values, the lengths and the bytes, or the
-streams of the children. Each chunk adds to the same streams, so where the chunks end cannot be seen. Buffers are read in place.
+A column is hashed as a few streams of bytes: the positions of nulls, and by type the values, the lengths and the
+bytes, or the streams of the children. Each chunk adds to the same streams, so where the chunks end cannot be seen.
+Buffers are read in place.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _describe_buffer(value: pa.Buffer, _scope: Scope) -> Node:
 
 
 def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]  # type: ignore[no-any-return]
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def hash_column(chunks: Iterable[pa.Array], type_: pa.DataType) -> bytes:
@@ -83,23 +84,29 @@ def hash_column(chunks: Iterable[pa.Array], type_: pa.DataType) -> bytes:
 
 def type_text(type_: pa.DataType) -> str:
     """A text for a type that is the same for types that hold the same values."""
-    if isinstance(type_, pa.BaseExtensionType):
-        return f"extension {type_.extension_name}({type_text(type_.storage_type)})"
-    if pa.types.is_dictionary(type_):
-        return f"dictionary({type_text(type_.value_type)})"
-    if pa.types.is_run_end_encoded(type_):
-        return f"run_end_encoded({type_text(type_.value_type)})"
-    if pa.types.is_map(type_):
-        return f"map({type_text(type_.key_type)}, {type_text(type_.item_type)})"
-    if pa.types.is_struct(type_) or pa.types.is_union(type_):
-        fields = [type_.field(index) for index in range(type_.num_fields)]
-        kind = "struct" if pa.types.is_struct(type_) else f"{type_.mode}_union{type_.type_codes}"
-        return kind + repr([(field.name, type_text(field.type)) for field in fields])
-    if pa.types.is_fixed_size_list(type_):
-        return f"fixed_size_list({type_text(type_.value_type)}, {type_.list_size})"
-    if pa.types.is_nested(type_):
-        return f"{str(type_).partition('<')[0]}({type_text(type_.value_type)})"
-    return str(type_)
+    text = next((text for matches, text in _TYPE_TEXTS if matches(type_)), str)
+    return text(type_)
+
+
+def _is_extension(type_: pa.DataType) -> bool:
+    return isinstance(type_, pa.BaseExtensionType)
+
+
+def _fields_text(type_: pa.DataType) -> str:
+    fields = [type_.field(index) for index in range(type_.num_fields)]
+    return repr([(field.name, type_text(field.type)) for field in fields])
+
+
+_TYPE_TEXTS: Final[tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], str]], ...]] = (
+    (_is_extension, lambda type_: f"extension {type_.extension_name}({type_text(type_.storage_type)})"),
+    (pa.types.is_dictionary, lambda type_: f"dictionary({type_text(type_.value_type)})"),
+    (pa.types.is_run_end_encoded, lambda type_: f"run_end_encoded({type_text(type_.value_type)})"),
+    (pa.types.is_map, lambda type_: f"map({type_text(type_.key_type)}, {type_text(type_.item_type)})"),
+    (pa.types.is_struct, lambda type_: f"struct{_fields_text(type_)}"),
+    (pa.types.is_union, lambda type_: f"{type_.mode} union{type_.type_codes}{_fields_text(type_)}"),
+    (pa.types.is_fixed_size_list, lambda type_: f"list[{type_.list_size}]({type_text(type_.value_type)})"),
+    (pa.types.is_nested, lambda type_: f"{str(type_).partition('<')[0]}({type_text(type_.value_type)})"),
+)
 
 
 class _Streams:
@@ -131,23 +138,9 @@ def _feed(streams: _Streams, path: str, array: pa.Array) -> None:
     if len(nulls):
         streams.add(path + "/nulls", nulls + streams.rows[path])
     streams.rows[path] += len(array)
-    if len(array) == 0 or pa.types.is_null(type_):
-        return
-    if pa.types.is_struct(type_):
-        for index, child in enumerate(array.flatten()):
-            _feed(streams, f"{path}/{index}", child)
-    elif pa.types.is_union(type_):
-        _feed_union(streams, path, array)
-    elif pa.types.is_fixed_size_list(type_):
-        _feed(streams, path + "/items", array.flatten())
-    elif pa.types.is_boolean(type_):
-        streams.add(path + "/values", np.asarray(pc.fill_null(array, False).cast(pa.uint8())))
-    elif pa.types.is_list_view(type_) or pa.types.is_large_list_view(type_):
-        _feed_list_view(streams, path, array, nulls)
-    elif _has_offsets(type_):
-        _feed_variable(streams, path, array, nulls)
-    else:
-        streams.add(path + "/values", _fixed_width(array, nulls))
+    if len(array):
+        feeder = next((feeder for matches, feeder in _FEEDERS if matches(type_)), _feed_fixed_width)
+        feeder(streams, path, array, nulls)
 
 
 _NO_NULLS: Final = np.empty(0, np.int64)
@@ -168,21 +161,6 @@ def _decoder(type_: pa.DataType) -> Callable[[pa.Array], pa.Array] | None:
     return None
 
 
-def _has_offsets(type_: pa.DataType) -> bool:
-    return any(check(type_) for check in _WITH_OFFSETS)
-
-
-_WITH_OFFSETS: Final = (
-    pa.types.is_string,
-    pa.types.is_binary,
-    pa.types.is_large_string,
-    pa.types.is_large_binary,
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_map,
-)
-
-
 def _feed_variable(streams: _Streams, path: str, array: pa.Array, nulls: _Numbers) -> None:
     """Lists and binary data: lengths, and the values that the lengths delimit."""
     type_ = array.type
@@ -199,6 +177,23 @@ def _feed_variable(streams: _Streams, path: str, array: pa.Array, nulls: _Number
     elif lengths.any():
         content = np.frombuffer(array.buffers()[2], np.uint8)[places]
         streams.add(path + "/values", content)
+
+
+def _feed_nothing(_streams: _Streams, _path: str, _array: pa.Array, _nulls: _Numbers) -> None:
+    """Data of the null type: the positions say all."""
+
+
+def _feed_struct(streams: _Streams, path: str, array: pa.Array, _nulls: _Numbers) -> None:
+    for index, child in enumerate(array.flatten()):
+        _feed(streams, f"{path}/{index}", child)
+
+
+def _feed_fixed_size_list(streams: _Streams, path: str, array: pa.Array, _nulls: _Numbers) -> None:
+    _feed(streams, path + "/items", array.flatten())
+
+
+def _feed_boolean(streams: _Streams, path: str, array: pa.Array, _nulls: _Numbers) -> None:
+    streams.add(path + "/values", np.asarray(pc.fill_null(array, fill_value=False).cast(pa.uint8())))
 
 
 def _feed_list_view(streams: _Streams, path: str, array: pa.Array, nulls: _Numbers) -> None:
@@ -231,7 +226,7 @@ def _places(starts: _Numbers, lengths: _Numbers) -> _Numbers:
     return shifts + np.arange(len(shifts))
 
 
-def _feed_union(streams: _Streams, path: str, array: pa.UnionArray) -> None:
+def _feed_union(streams: _Streams, path: str, array: pa.UnionArray, _nulls: _Numbers) -> None:
     codes = _numbers(array, 1, len(array), 1)
     streams.add(path + "/codes", codes)
     for index, code in enumerate(array.type.type_codes):
@@ -240,19 +235,37 @@ def _feed_union(streams: _Streams, path: str, array: pa.UnionArray) -> None:
         _feed(streams, f"{path}/{index}", array.field(index).take(pa.array(places)))
 
 
-def _fixed_width(array: pa.Array, nulls: _Numbers) -> _Bytes:
+def _feed_fixed_width(streams: _Streams, path: str, array: pa.Array, nulls: _Numbers) -> None:
     try:
         width = array.type.bit_width // 8
     except ValueError as error:
         raise UnhashableError(f"Arrow type {array.type}") from error
     buffer = array.buffers()[1]
     if buffer is None or width == 0:
-        return np.zeros(0, np.uint8)
+        return
     content = np.frombuffer(buffer, np.uint8, len(array) * width, array.offset * width)
     if len(nulls):
         content = content.copy()
         content.reshape(len(array), width)[nulls] = 0
-    return content
+    streams.add(path + "/values", content)
+
+
+_FEEDERS: Final[tuple[tuple[Callable[[pa.DataType], bool], Callable[..., None]], ...]] = (
+    (pa.types.is_null, _feed_nothing),
+    (pa.types.is_boolean, _feed_boolean),
+    (pa.types.is_struct, _feed_struct),
+    (pa.types.is_union, _feed_union),
+    (pa.types.is_fixed_size_list, _feed_fixed_size_list),
+    (pa.types.is_list_view, _feed_list_view),
+    (pa.types.is_large_list_view, _feed_list_view),
+    (pa.types.is_string, _feed_variable),
+    (pa.types.is_binary, _feed_variable),
+    (pa.types.is_large_string, _feed_variable),
+    (pa.types.is_large_binary, _feed_variable),
+    (pa.types.is_list, _feed_variable),
+    (pa.types.is_large_list, _feed_variable),
+    (pa.types.is_map, _feed_variable),
+)
 
 
 FAMILIES: Final[dict[type, Callable[[Any, Scope], Node]]] = {

@@ -7,20 +7,18 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final
 
 from raydata_ext.fingerprint.modules import describe_reference, reference_to
-from raydata_ext.fingerprint.node import Node, Role, Scope, named, placed
+from raydata_ext.fingerprint.node import Edge, Node, Role, Scope, named, placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from raydata_ext.fingerprint.node import Edge
 
 # Where a class was found, what it is called inside, what its annotations say, and what Python keeps for itself.
 _NOT_CONTENT: Final = frozenset(
     {
         "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__firstlineno__", "__static_attributes__",
-        "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__parameters__", "__orig_bases__",
-        "__abstractmethods__", "__slotnames__", "_abc_impl", "__signature__", "__class_vars__", "__private_attributes__",
-        "__dataclass_fields__", "__dataclass_params__",
+        "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__parameters__",
+        "__orig_bases__", "__abstractmethods__", "__slotnames__", "_abc_impl", "__signature__", "__class_vars__",
+        "__private_attributes__", "__dataclass_fields__", "__dataclass_params__",
     }
 )  # fmt: skip
 _OF_ENUM: Final = frozenset({"__new__", "__reduce_ex__", "__new_member__"})
@@ -41,7 +39,7 @@ def describe_class(cls: type, scope: Scope) -> Node:
         )
     members = _members_of_enum(cls) if issubclass(cls, enum.Enum) else _members(cls)
     edges = [edge for edge in members if not scope.excludes(cls.__name__, edge.name)]
-    edges += [named(Role.BASE, str(index), base) for index, base in enumerate(cls.__bases__) if base is not object]
+    edges += [Edge(Role.BASE, base.__name__, base, b"base %d" % index) for index, base in enumerate(cls.__bases__)]
     if type(cls) is not type:
         edges.append(named(Role.CLASS, "metaclass", type(cls)))
     return Node(

@@ -1,11 +1,13 @@
 """The digest of a code object: what it does, not how it is laid out.
 
-The instructions are read as a graph (next instruction, target of a jump, handler of an exception) in which unconditional jumps
-are no step of their own, and hashed by what can be reached from the entry. So it makes no difference whether the compiler
-shares or repeats the end of a branch, which it decides by line numbers; blank lines, comments and line breaks have no effect.
-The names of arguments, locals and globals count, the names of the code objects themselves do not.
+The instructions are read as a graph (next instruction, target of a jump, handler of an exception) in which
+unconditional jumps are no step of their own, and hashed by what can be reached from the entry. So it makes no
+difference whether the compiler shares or repeats the end of a branch, which it decides by line numbers; blank lines,
+comments and line breaks have no effect. The names of arguments, locals and globals count, the names of the code
+objects themselves do not.
 
-Another minor version of Python compiles to other instructions, which is then another digest: safe, and never the contrary.
+Another minor version of Python compiles to other instructions, which is then another digest: safe, and never the
+contrary.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def _vertex(instructions: Sequence[Instruction], index: int, constants: Sequence
 
 
 def _next(instructions: Sequence[Instruction], index: int) -> int:
-    """The first instruction at or after `index` that is no unconditional jump; a jump to itself is an endless loop and stays."""
+    """The instruction that is run at `index`, past unconditional jumps; an endless loop of jumps alone stays one."""
     seen: set[int] = set()
     while index not in seen:
         seen.add(index)

@@ -19,7 +19,8 @@ class Fingerprint:
 
     Args:
         digest: 32 hexadecimal digits (xxh3, 128 bits). Not meant to withstand forgery.
-        parts: Label of a component to its short text, or `#` and its digest; a few hundred at most, for `explain_difference`.
+        parts: Label of a component to its short text, or `#` and its digest; a few hundred at most, for
+        `explain_difference`.
     """
 
     digest: str
@@ -29,10 +30,10 @@ class Fingerprint:
 def fingerprint(value: object, name: str = "value", *, exclude: Collection[str] = ()) -> Fingerprint:
     """Fingerprint a function, class or other value by all that can change what it does, and nothing else.
 
-    Functions count by code, defaults, closure and the globals they read, and so does all that they call in the user's own
-    modules; installed modules count by name and version. Comments, formatting, docstrings, annotations, names and places of
-    files do not count, nor do hash seed, process and machine. Another minor version of Python compiles to other code, so a
-    function has another fingerprint there; data has the same.
+    Functions count by code, defaults, closure and the globals they read, and so does all that they call in the user's
+    own modules; installed modules count by name and version. Comments, formatting, docstrings, annotations, names and
+    places of files do not count, nor do hash seed, process and machine. Another minor version of Python compiles to
+    other code, so a function has another fingerprint there; data has the same.
 
     Args:
         value: Anything that has stable content.

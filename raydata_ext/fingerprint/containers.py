@@ -23,7 +23,8 @@ from raydata_ext.fingerprint.node import Edge, Node, Role, Scope, named, placed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-# Larger containers of scalars alone are hashed at one go; smaller ones keep their items apart, to name one that changed.
+# Larger containers of scalars alone are hashed at one go; smaller ones keep their items apart, to name one that
+# changed.
 _SMALL: Final = 32
 
 

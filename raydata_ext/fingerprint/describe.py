@@ -40,20 +40,20 @@ def describe(value: object, scope: Scope) -> Node:
     reducer = find_reducer(cls)
     if reducer is not None:
         return describe_reduced(value, reducer, scope)
-    if cls in containers.EXACT:
-        return containers.EXACT[cls](value, scope)
-    if isinstance(value, type):
-        return classes.describe_class(value, scope)
-    given = own_fingerprint(value)
-    if given is not NO_FINGERPRINT:
-        return describe_own_fingerprint(value, given)
-    describer = _family(cls) or libraries.find_describer(cls)
-    if describer is not None:
-        return describer(value, scope)
+    describer: _Describer | None = containers.EXACT.get(cls) or (
+        classes.describe_class if isinstance(value, type) else None
+    )
+    if describer is None:
+        given = own_fingerprint(value)
+        if given is not NO_FINGERPRINT:
+            return describe_own_fingerprint(value, given)
+        describer = _family(cls) or libraries.find_describer(cls) or _describe_other
+    return describer(value, scope)
+
+
+def _describe_other(value: object, scope: Scope) -> Node:
     reference = modules.reference_to(value)
-    if reference is not None:
-        return modules.describe_reference(reference, scope)
-    return describe_object(value, scope)
+    return describe_object(value, scope) if reference is None else modules.describe_reference(reference, scope)
 
 
 def _describe_code(code: CodeType, _scope: Scope) -> Node:

@@ -18,8 +18,8 @@ def explain_difference(old: Mapping[str, str], new: Mapping[str, str]) -> list[s
         new: `Fingerprint.parts` of now.
 
     Returns:
-        One sentence a change, such as "constant 200 became 300", "helper `clean.normalise` changed", "default of `min_chars`: 1
-        became 2"; empty if the parts are equal.
+        One sentence a change, such as "constant 200 became 300", "helper `clean.normalise` changed", "default of
+        `min_chars`: 1 became 2"; empty if the parts are equal.
     """
     before, after = _by_subject(old), _by_subject(new)
     sentences = []

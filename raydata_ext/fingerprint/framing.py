@@ -16,7 +16,8 @@ _NAN: Final = struct.pack(">d", float("nan"))
 
 
 def combine(*parts: str | bytes | int) -> str:
-    """Hash parts into one key; `combine("ab", "c")` and `combine("a", "bc")` differ, as do `combine(1)` and `combine("1")`.
+    """Hash parts into one key; `combine("ab", "c")` and `combine("a", "bc")` differ, as do `combine(1)` and
+    `combine("1")`.
 
     Args:
         *parts: Strings, bytes and integers, in an order that counts.
@@ -42,7 +43,8 @@ def digest(*parts: bytes) -> bytes:
 def encode_scalar(value: object) -> bytes | None:
     """Encode an immutable scalar of a built-in type, or return None for any other value.
 
-    Equal values of different types differ (`1`, `1.0`, `True`; `"a"`, `b"a"`), `-0.0` and `0.0` differ, and all NaNs are one.
+    Equal values of different types differ (`1`, `1.0`, `True`; `"a"`, `b"a"`), `-0.0` and `0.0` differ, and all NaNs
+    are one.
     """
     encoder = _ENCODERS.get(type(value))
     return None if encoder is None else encoder(value)

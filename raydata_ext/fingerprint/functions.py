@@ -138,7 +138,7 @@ def describe_cached_property(value: functools.cached_property[Any], _scope: Scop
     return Node("cached property", edges=[placed(Role.FUNCTION, value.func.__name__, value.func)])
 
 
-def describe_cached_function(function: functools._lru_cache_wrapper[Any], scope: Scope) -> Node:
+def describe_cached_function(function: functools._lru_cache_wrapper[Any], _scope: Scope) -> Node:
     """Describe a function with a cache by the function alone: what the cache holds is no part of it."""
     return Node("cached", edges=[placed(Role.FUNCTION, function.__wrapped__.__name__, function.__wrapped__)])
 
@@ -220,7 +220,7 @@ def _attributes(function: FunctionType) -> Iterator[Edge]:
 
 
 def _exported_method(method: Any) -> Reference | None:
-    """A reference to a bound method that an installed module exports, such as `random.random`, whose object is hidden state."""
+    """A reference to a bound method that an installed module exports, such as `random.random` of a hidden object."""
     for module in {type(method.__self__).__module__, getattr(method, "__module__", None)}:
         if not isinstance(module, str):
             continue

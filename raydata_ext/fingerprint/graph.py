@@ -1,10 +1,11 @@
 """Digests of the vertices of a directed graph, cycles included, that depend on content alone.
 
-The digest of a vertex is a function of what can be seen from it (its unfolding): neither the identity of the vertices, nor
-whether equal vertices are one or several, nor the vertex where a walk began has any part in it. Outside of cycles that is a
-Merkle tree. The vertices of one cycle (a strongly connected component, Tarjan 1972) are told apart by colour refinement: each
-round hashes a vertex with its neighbours' colours of the round before, until a round makes no new distinction. A vertex then
-counts by its colour and the set of all colours of its component, which together determine the unfolding.
+The digest of a vertex is a function of what can be seen from it (its unfolding): neither the identity of the
+vertices, nor whether equal vertices are one or several, nor the vertex where a walk began has any part in it. Outside
+of cycles that is a Merkle tree. The vertices of one cycle (a strongly connected component, Tarjan 1972) are told
+apart by colour refinement: each round hashes a vertex with its neighbours' colours of the round before, until a round
+makes no new distinction. A vertex then counts by its colour and the set of all colours of its component, which
+together determine the unfolding.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def digest_vertices(vertices: Sequence[Vertex]) -> list[bytes]:
         vertices: The whole graph; edges are indices into it.
 
     Returns:
-        One digest of 16 bytes per vertex. Time is linear in the edges, save within a cycle, where it is linear per round and
-        the rounds are at most the longest chain of vertices that look alike.
+        One digest of 16 bytes per vertex. Time is linear in the edges, save within a cycle, where it is linear per
+        round and the rounds are at most the longest chain of vertices that look alike.
     """
     digests: dict[int, bytes] = {}
     for component in _components(vertices):
@@ -102,11 +103,16 @@ def _components(vertices: Sequence[Vertex]) -> Iterator[list[int]]:
                     parent = path[-1][0]
                     low[parent] = min(low[parent], low[index])
                 if low[index] == order[index]:
-                    component = [open_vertices.pop()]
-                    while component[-1] != index:
-                        component.append(open_vertices.pop())
+                    component = _pop_through(open_vertices, index)
                     is_open.difference_update(component)
                     yield component
+
+
+def _pop_through(stack: list[int], last: int) -> list[int]:
+    popped = [stack.pop()]
+    while popped[-1] != last:
+        popped.append(stack.pop())
+    return popped
 
 
 def _children(vertex: Vertex) -> Iterator[int]:

@@ -1,13 +1,15 @@
 """The instructions of a code object, without what cannot change a result.
 
-Left out are caches, no-ops (the compiler keeps some for the sake of line numbers), the annotations of nested functions, and
-the docstring, qualified name and line number that a class body stores. Instructions that the compiler fuses only when they
-stand on one line are split again. Specialised (adaptive) instructions never appear: a function that ran looks as before.
+Left out are caches, no-ops (the compiler keeps some for the sake of line numbers), the annotations of nested
+functions, and the docstring, qualified name and line number that a class body stores. Instructions that the compiler
+fuses only when they stand on one line are split again. Specialised (adaptive) instructions never appear: a function
+that ran looks as before.
 """
 
 from __future__ import annotations
 
 import dis
+import itertools
 import sys
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -30,7 +32,7 @@ _CLOSURE: Final = 0x08
 
 
 class Handler(NamedTuple):
-    """Where an exception goes that is raised by an instruction: index of the handler, depth of the stack, keep the place."""
+    """Where an exception goes: index of the handler, depth of the stack, and whether the place is kept."""
 
     target: int
     depth: int
@@ -102,7 +104,7 @@ def _operand(instruction: dis.Instruction) -> object:
 
 def _class_body_inspection(raw: Sequence[dis.Instruction]) -> set[int]:
     erased: set[int] = set()
-    for position, (load, store) in enumerate(zip(raw, raw[1:], strict=False)):
+    for position, (load, store) in enumerate(itertools.pairwise(raw)):
         if load.opname == "LOAD_CONST" and store.opname == "STORE_NAME" and store.argval in _STORED_FOR_INSPECTION:
             erased |= {position, position + 1}
     return erased
@@ -135,7 +137,7 @@ def _nested_annotations(raw: Sequence[dis.Instruction]) -> set[int]:
 
 
 def _start_of_expression(raw: Sequence[dis.Instruction], end: int) -> int:
-    """Where the straight-line instructions begin that leave one value on the stack at `end`; `end + 1` if they branch."""
+    """Where the instructions begin that leave one value on the stack at `end`; `end + 1` if they branch."""
     missing = 1
     for position in range(end, -1, -1):
         instruction = raw[position]

@@ -1,4 +1,4 @@
-"""Objects of libraries that need not be installed, recognised by the names of their classes; nothing is imported here."""
+"""Objects of libraries that need not be installed, recognised by the names of their classes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _describe_generator(generator: Any, _scope: Scope) -> Node:
 
 
 def _describe_compiled_module(module: Any, _scope: Scope) -> Node:
-    return Node("compiled module", (), [placed(Role.ATTRIBUTE, "_orig_mod", module._orig_mod)])  # noqa: SLF001 (torch.compile gives no other way)
+    original = module._orig_mod  # noqa: SLF001 (torch.compile gives no other way)
+    return Node("compiled module", (), [placed(Role.ATTRIBUTE, "_orig_mod", original)])
 
 
 def _describe_frame(frame: Any, _scope: Scope) -> Node:

@@ -1,8 +1,9 @@
-"""Whose code is it: the user's own (counts by content), an installed distribution's, or Python's (both count by name and version).
+"""Whose code is it: the user's own, which counts by content, or installed code, which counts by name and version.
 
-The code of an installed distribution is not looked into: its name and version stand for it. A module in `site-packages` that
-belongs to no distribution, and a distribution installed in editable mode, count as the user's own. A module of the standard
-library counts by its name and the minor version of Python; the built-in functions and types count by name alone.
+The code of an installed distribution is not looked into: its name and version stand for it. A module in
+`site-packages` that belongs to no distribution, and a distribution installed in editable mode, count as the user's
+own. A module of the standard library counts by its name and the minor version of Python; the built-in functions and
+types count by name alone.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from raydata_ext.fingerprint.node import Node, Role, Scope, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from raydata_ext.fingerprint.node import Edge
 
 _PYTHON: Final = f"python {sys.version_info.major}.{sys.version_info.minor}"
 # Names of a module that say where its code was found, and nothing about what the code does.
@@ -133,7 +132,8 @@ def imported_module(name: str, level: int, namespace: Mapping[str, object]) -> M
 def describe_module(module: ModuleType, scope: Scope) -> Node:
     """Describe a module that is used as a value, as in `getattr(module, name)`.
 
-    A user's module counts by its code on disk and the functions, classes and modules that it has from other user's modules.
+    A user's module counts by its code on disk and the functions, classes and modules that it has from other user's
+    modules.
     """
     name = module.__name__
     source = installed_source(name, getattr(module, "__file__", None))
@@ -167,7 +167,7 @@ def _content_of(module: ModuleType) -> bytes:
 
 
 def _file_of(module: str) -> str | None:
-    """Where a module comes from, without importing more than the packages it is in, and those only if they are the user's."""
+    """Where a module comes from, without importing it."""
     loaded = sys.modules.get(module)
     if loaded is not None:
         file = getattr(loaded, "__file__", None)
@@ -188,7 +188,7 @@ def _directory_of(paths: object) -> str | None:
     return next((str(path) for path in paths), None) if hasattr(paths, "__iter__") else None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _source_of(module: str, file: str | None) -> str | None:
     top = module.partition(".")[0]
     if file is None:
@@ -209,7 +209,7 @@ def _is_under(path: Path, directories: frozenset[Path]) -> bool:
     return not directories.isdisjoint(path.parents) or not directories.isdisjoint(path.resolve().parents)
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _site_directories() -> frozenset[Path]:
     names = [
         *site.getsitepackages(),
@@ -220,12 +220,12 @@ def _site_directories() -> frozenset[Path]:
     return frozenset(Path(name).resolve() for name in names)
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _standard_directories() -> frozenset[Path]:
     return frozenset(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _distribution_of(top: str) -> str | None:
     try:
         return f"{top}=={importlib.metadata.version(top)}"
@@ -234,6 +234,6 @@ def _distribution_of(top: str) -> str | None:
         return " ".join(f"{name}=={importlib.metadata.version(name)}" for name in names) or None
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _distributions_of_modules() -> Mapping[str, list[str]]:
     return importlib.metadata.packages_distributions()

@@ -73,7 +73,8 @@ class Scope:
     """What holds for one whole walk over a value.
 
     Args:
-        exclude: Names of attributes, closure variables and globals that do not count, bare (`"_lock"`) or with the name of
+        exclude: Names of attributes, closure variables and globals that do not count, bare (`"_lock"`) or with the
+        name of
             the class or function they belong to (`"Tokenizer._lock"`).
     """
 

@@ -1,8 +1,10 @@
 """Objects of all other classes: by class and state, in the order in which an object may say what its state is.
 
-1. `__fingerprint__`: a method, a property or a value set on the object stands for the object. (A plain value in the body of a
+1. `__fingerprint__`: a method, a property or a value set on the object stands for the object. (A plain value in the
+body of a
    class stands for the code of the class only.)
-2. What the object gives to `pickle`: `__getstate__`, `__reduce__`, `__reduce_ex__`, `copyreg`; by default the attributes.
+2. What the object gives to `pickle`: `__getstate__`, `__reduce__`, `__reduce_ex__`, `copyreg`; by default the
+attributes.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ def describe_object(value: object, scope: Scope) -> Node:
     reduced = _reduce(value)
     if isinstance(reduced, str):
         return _describe_by_name(value, reduced, scope)
-    if not isinstance(reduced, tuple) or len(reduced) < 2:  # noqa: PLR2004 (what pickle requires: function and arguments)
+    if not isinstance(reduced, tuple) or len(reduced) < 2:  # noqa: PLR2004 (a function and its arguments)
         raise UnhashableError
     function, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
     edges = [
@@ -134,7 +136,7 @@ def _constructor(value: object, function: object, arguments: object) -> Iterator
         yield placed(Role.ARGUMENT, str(index), argument)
 
 
-_RECONSTRUCTOR: Final = copyreg._reconstructor  # type: ignore[attr-defined]  # noqa: SLF001 (what pickle records for such objects)
+_RECONSTRUCTOR: Final = copyreg._reconstructor  # type: ignore[attr-defined]  # noqa: SLF001 (found in pickles)
 
 
 def _state(value: object, state: Any, scope: Scope) -> Iterator[Edge]:

@@ -1,7 +1,8 @@
 """The components of a fingerprint as a flat, bounded map of labels to short texts, from which a difference can be told.
 
 A label is a detail (`default of `min_chars``) or, for what the value depends on, a subject and a detail
-(`helper `clean.normalise` | constant 3`). A text is a short representation, or `#` and a digest where that is not short.
+(`helper `clean.normalise` | constant 3`). A text is a short representation, or `#` and a digest where that is not
+short.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class _Listing:
             return {self._name: text or self._digest_text(0)}
         while self._waiting and len(self._parts) < MAX_PARTS:
             self._list(*self._waiting.popleft())
-        if len(self._graph.nodes) == 1 and root.code is None:
+        if len(self._graph.nodes) == 1 and root.tag == "dict":
             return self._parts
         kept = dict(list(self._parts.items())[: MAX_PARTS - 1])
         return {**kept, f"{REST} `{self._name}`": self._digest_text(0)}

@@ -1,7 +1,8 @@
-"""Which names of the outside world a code object reads: globals, closure variables, imports, each with its attributes."""
+"""Which outside names a code object reads: globals, closure variables and imports, each with its attributes."""
 
 from __future__ import annotations
 
+import itertools
 from types import CodeType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -26,7 +27,8 @@ class Import(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """What a code object, with the code objects nested in it, reads; sorted, so that the order of the source has no part.
+    """What a code object, with the code objects nested in it, reads; sorted, so that the order of the source has no
+    part.
 
     Args:
         globals: Chains such as `("clean", "normalise")` for `clean.normalise(...)`; the first name is a global.
@@ -47,8 +49,8 @@ def find_reads(code: Sequence[Instruction], nested: Iterable[Reads]) -> Reads:
         nested: The reads of the code objects among its constants.
 
     Returns:
-        All of them as one value. A local name that an import binds is followed to the attributes read from it, here and in the
-        nested code objects.
+        All of them as one value. A local name that an import binds is followed to the attributes read from it, here
+        and in the nested code objects.
     """
     bound, imports = _bound_imports(code)
     globals_: set[tuple[str, ...]] = set()
@@ -96,7 +98,7 @@ def _bound_imports(code: Sequence[Instruction]) -> tuple[dict[str, set[_Target]]
 
 
 def _imported_names(following: Sequence[Instruction]) -> Iterator[tuple[str, str]]:
-    for source, store in zip(following, following[1:], strict=False):
+    for source, store in itertools.pairwise(following):
         if source.op == "IMPORT_FROM" and store.op in _STORES:
             yield str(source.arg), str(store.arg)
         elif source.op == "POP_TOP":

@@ -16,13 +16,13 @@ _REDUCERS: Final[dict[type, Callable[[Any], object]]] = {}
 def register(type: type[_T], function: Callable[[_T], object]) -> None:  # noqa: A002 (the name that users see)
     """Let `function(value)` stand for every value of a type and its subclasses (unless those have their own).
 
-    For objects that fill a cache on first use, or that hold what cannot be hashed. It holds for this process, and comes before
-    everything that is known of the type. Registering a type again replaces its reducer.
+    For objects that fill a cache on first use, or that hold what cannot be hashed. It holds for this process, and
+    comes before everything that is known of the type. Registering a type again replaces its reducer.
 
     Args:
         type: A class.
-        function: Takes the object and returns a plain value (numbers, strings, containers of them, arrays) that changes exactly
-            when the result of using the object may change.
+        function: Takes the object and returns a plain value (numbers, strings, containers of them, arrays) that
+            changes exactly when the result of using the object may change.
 
     Raises:
         TypeError: `type` is no class, or `function` cannot be called.

@@ -99,8 +99,9 @@ def _explain(
         f"exclude the attribute with exclude=({attribute!r},)" if attribute else "exclude the attribute that holds it"
     )
     detail = f" ({reason})" if reason else ""
+    kind = f"{type(culprit).__module__}.{type(culprit).__qualname__}"
     return (
-        f"{path} is a {type(culprit).__module__}.{type(culprit).__qualname__}, which has no stable content to hash{detail}; "
+        f"{path} is a {kind}, which has no stable content to hash{detail}; "
         f'either give version="..." for the step, which replaces hashing its code, or {exclude}'
     )
 
@@ -111,18 +112,16 @@ _EXCLUDABLE: Final = frozenset({Role.ATTRIBUTE, Role.CLOSURE, Role.GLOBAL, Role.
 
 
 def _step(owner: Node, edge: Edge) -> str:
-    match edge.role:
-        case Role.CLOSURE:
-            return f"closure of `{owner.name}` -> `{edge.name}`"
-        case Role.GLOBAL:
-            return f"globals of `{owner.name}` -> `{edge.name}`"
-        case Role.DEFAULT:
-            return f"defaults of `{owner.name}` -> `{edge.name}`"
-        case Role.ARGUMENT:
-            return f"arguments of `{owner.name}` -> `{edge.name}`"
-        case Role.ITEM | Role.KEY:
-            return f"[{edge.name}]"
-        case Role.CLASS | Role.BASE:
-            return f"class `{getattr(edge.value, '__name__', edge.name)}`"
-        case _:
-            return f"`{edge.name}`"
+    return _STEPS.get(edge.role, "`{name}`").format(owner=owner.name, name=edge.name)
+
+
+_STEPS: Final = {
+    Role.CLOSURE: "closure of `{owner}` -> `{name}`",
+    Role.GLOBAL: "globals of `{owner}` -> `{name}`",
+    Role.DEFAULT: "defaults of `{owner}` -> `{name}`",
+    Role.ARGUMENT: "arguments of `{owner}` -> `{name}`",
+    Role.CLASS: "class `{name}`",
+    Role.BASE: "class `{name}`",
+    Role.ITEM: "[{name}]",
+    Role.KEY: "[{name}]",
+}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -24,6 +23,9 @@ from raydata_ext.job.schema import (
     WorkersSection,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 
 def read_job_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> JobFile:
     """Read and check a job file.
@@ -33,11 +35,12 @@ def read_job_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -
 
     Args:
         path: a YAML file.
-        overrides: settings that replace those of the file, each as `key.path=value`, the value in YAML; an item of a list is
-            named by its number, from 0.
+        overrides: settings that replace those of the file, each as `key.path=value`, the value in YAML; an item of a
+            list is named by its number, from 0.
 
     Raises:
-        JobFileError: it cannot be read or is not valid; the message names the line, the key, and what is expected there.
+        JobFileError: it cannot be read or is not valid; the message names the line, the key, and what is expected
+            there.
     """
     name = os.fspath(path)
     try:
@@ -65,10 +68,7 @@ def _set(content: dict[str, Any], override: str) -> None:
     *parents, last = path.split(".")
     place: Any = content
     for key in parents:
-        if isinstance(place, dict):
-            place = place.setdefault(key, {})
-        else:
-            place = _item(place, key, override)
+        place = place.setdefault(key, {}) if isinstance(place, dict) else _item(place, key, override)
     if isinstance(place, dict):
         place[last] = yaml.safe_load(value)
     else:

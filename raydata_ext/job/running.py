@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset, write_output
 from raydata_ext.engine import Engine, RunProgress, Workers, run_all
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import write_report_page
 from raydata_ext.errors import JobFileError
-from raydata_ext.job.schema import FunctionSection, JobFile, StepSection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from raydata_ext.job.schema import FunctionSection, JobFile, StepSection
 
 
 def plan_of(job: JobFile) -> LazyDataset:
@@ -93,14 +95,14 @@ def import_function(reference: str, place: str) -> Callable[..., Any]:
     module_name, colon, name = reference.partition(":")
     if not colon or not name:
         raise JobFileError(f'{place}: {reference!r} must be "module:name", as in "jobs.quickstart:Tokenize"')
-    here = os.getcwd()
+    here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
         found: Any = importlib.import_module(module_name)
     except ImportError as error:
         raise JobFileError(
-            f"{place}: cannot import module {module_name!r} ({error}); it is looked for in {here} and where Python looks"
+            f"{place}: cannot import module {module_name!r} ({error}); looked for in {here} and where Python looks"
         ) from error
     for part in name.split("."):
         if not hasattr(found, part):

@@ -21,7 +21,8 @@ class SourceSection(_Section):
     columns: list[str] | None = Field(None, description="columns to read; all by default")
     exclude: list[str] = Field([], description="shell patterns of paths to leave out")
     max_shard_bytes: ByteSize = Field(
-        ByteSize(256_000_000), description="largest input of a shard, as in 256MB; larger files are split, smaller put together"
+        ByteSize(256_000_000),
+        description="largest input of a shard, as in 256MB; larger files are split, smaller put together",
     )
     options: dict[str, Any] = Field({}, description="options of the format")
 
@@ -77,7 +78,9 @@ class OutputSection(_Section):
 
     path: str = Field(description="directory of the data set")
     format: Literal["arrow"] = Field("arrow", description="format of its files")
-    max_shard_bytes: ByteSize = Field(ByteSize(512_000_000), description="size up to which shards are put into one file")
+    max_shard_bytes: ByteSize = Field(
+        ByteSize(512_000_000), description="size up to which shards are put into one file"
+    )
 
 
 class WorkersSection(_Section):
@@ -97,7 +100,9 @@ class RunSection(_Section):
     """How it is run."""
 
     cache_dir: str | None = Field(None, description="directory of cached results")
-    executor: Literal["ray", "inline"] | None = Field(None, description="what does the work; by default chosen by its size")
+    executor: Literal["ray", "inline"] | None = Field(
+        None, description="what does the work; by default chosen by its size"
+    )
     workers: int | WorkersSection | None = Field(None, description="size of the pool on Ray")
     on_error: Literal["raise"] = Field("raise", description="what happens to a row that a step fails on")
     report_dir: str | None = Field(None, description="directory of the report; by default the output path with `.run`")

@@ -1,12 +1,12 @@
 """What is to be done, as values; nothing here reads rows.
 
-`steps` are the steps, `chain` a list of them with the key of each result that is kept, `input_shard` what a plan asks of the
-shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together. A `workspace` is a
-cache directory; `resolution` is a plan held against it: which results exist, which are missing. `history` keeps what earlier
-results were made of, and `explanation` says with it why one is missing.
+`steps` are the steps, `chain` a list of them with the key of each result that is kept, `input_shard` what a plan asks
+of the shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together. A
+`workspace` is a cache directory; `resolution` is a plan held against it: which results exist, which are missing.
+`history` keeps what earlier results were made of, and `explanation` says with it why one is missing.
 
-The key of a result is a hash of the shard's content, of how bytes become rows, and of the steps up to there. It holds no
-path, time, worker or rank, so a result is found again wherever it would be computed again.
+The key of a result is a hash of the shard's content, of how bytes become rows, and of the steps up to there. It holds
+no path, time, worker or rank, so a result is found again wherever it would be computed again.
 """
 
 from __future__ import annotations

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from raydata_ext.errors import PlanError
 from raydata_ext.fingerprint import Fingerprint, combine
-from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.steps import Cache, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from raydata_ext.plan.input_shard import InputShard
 
 KEY_REVISION = 1
 """Raised when the engine begins to give other bytes for the same steps."""

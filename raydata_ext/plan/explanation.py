@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import explain_difference
-from raydata_ext.plan.chain import Chain
-from raydata_ext.plan.history import Origin
-from raydata_ext.plan.plan import Plan
 from raydata_ext.plan.resolution import ShardState, resolve
-from raydata_ext.plan.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from raydata_ext.plan.chain import Chain
+    from raydata_ext.plan.history import Origin
+    from raydata_ext.plan.plan import Plan
+    from raydata_ext.plan.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def explain(plan: Plan, workspace: Workspace) -> Explanation:
 
 
 class _Reasons:
-    """Reasons for the shards of one plan; what is said of the steps is found once, since it is the same for most shards."""
+    """Reasons for the shards of one plan; what is said of the steps is found once, for most shards share it."""
 
     def __init__(self, chain: Chain, workspace: Workspace) -> None:
         self._chain = chain
@@ -108,7 +112,9 @@ class _Reasons:
 
     def _step_changes(self, origin: Origin) -> list[str]:
         changes = []
-        steps = [(step.label, mark.digest) for step, mark in zip(self._chain.steps, self._chain.fingerprints, strict=True)]
+        steps = [
+            (step.label, mark.digest) for step, mark in zip(self._chain.steps, self._chain.fingerprints, strict=True)
+        ]
         for number, (label, digest) in enumerate(steps):
             name = f"step {number + 1} `{label}`"
             if number >= len(origin.steps):

@@ -1,6 +1,7 @@
 """What the last result of each shard was made of, so that a miss can be explained in words.
 
-A memory beside the store: losing it costs explanations, never results. For each shard, by the place where it begins, it holds the parts of the
+A memory beside the store: losing it costs explanations, never results. For each shard, by the place where it begins,
+it holds the parts of the
 key: content, reader, and the digest of each step; and for each of those steps, once, the components of its fingerprint.
 """
 
@@ -8,16 +9,19 @@ from __future__ import annotations
 
 import logging
 import posixpath
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import xxhash
 
-from raydata_ext.fingerprint import Fingerprint
 from raydata_ext.store.atomic_files import write_file_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from raydata_ext.fingerprint import Fingerprint
 
 _log = logging.getLogger(__name__)
 

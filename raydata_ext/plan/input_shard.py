@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
-from raydata_ext.sources import Piece
+    import pyarrow as pa
+
+    from raydata_ext.sources import Piece
 
 
 class InputShard(Protocol):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from raydata_ext.plan.chain import Position
-from raydata_ext.plan.input_shard import InputShard
-from raydata_ext.plan.steps import Step
+
+if TYPE_CHECKING:
+    from raydata_ext.plan.input_shard import InputShard
+    from raydata_ext.plan.steps import Step
 
 
 @dataclass(frozen=True, eq=False)

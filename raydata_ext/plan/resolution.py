@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from raydata_ext.plan.chain import Chain, Position
 from raydata_ext.plan.history import Origin
-from raydata_ext.plan.input_shard import InputShard
-from raydata_ext.plan.plan import Plan
-from raydata_ext.plan.workspace import Workspace
-from raydata_ext.store import Receipt, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raydata_ext.plan.input_shard import InputShard
+    from raydata_ext.plan.plan import Plan
+    from raydata_ext.plan.workspace import Workspace
+    from raydata_ext.store import Receipt, Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +27,8 @@ class ShardState:
         identity: of its content; None where that is not known without reading it.
         keys: the key of each kept result; None where the identity is.
         result: the receipt of the last result, if it exists.
-        prefix: (number of steps done, receipt) of the latest kept result before the last, if one exists and the last does
-            not.
+        prefix: (number of steps done, receipt) of the latest kept result before the last, if one exists and the last
+            does not.
     """
 
     shard: InputShard

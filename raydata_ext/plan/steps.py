@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import pyarrow as pa
+from typing_extensions import override
 
 from raydata_ext.errors import FingerprintError, PlanError
 from raydata_ext.fingerprint import Fingerprint, combine, fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
 
 BatchFormat = Literal["python", "numpy", "torch", "pandas", "arrow"]
 
@@ -65,7 +69,9 @@ class UserFunction:
         if not callable(self.target):
             raise TypeError(f"function must be callable, got {self.target!r} ({type(self.target).__name__})")
         if self.constructor_kwargs and not isinstance(self.target, type):
-            raise PlanError(f"constructor_kwargs are given, but {self.name!r} is a function, not a class; use fn_kwargs")
+            raise PlanError(
+                f"constructor_kwargs are given, but {self.name!r} is a function, not a class; use fn_kwargs"
+            )
 
     @property
     def name(self) -> str:
@@ -160,10 +166,12 @@ class Map(_FunctionStep):
     schema: pa.Schema | None = None
 
     @property
+    @override
     def keeps_row_count(self) -> bool:
         return not self.batched
 
     @property
+    @override
     def needs_rank(self) -> bool:
         return self.with_rank
 
@@ -182,6 +190,7 @@ class Filter(_FunctionStep):
     """Keep the rows for which a function says so: a bool a row, or a list of bools a batch."""
 
     @property
+    @override
     def keeps_row_count(self) -> bool:
         return False
 
@@ -193,10 +202,12 @@ class SelectColumns(Step):
     columns: tuple[str, ...]
 
     @property
+    @override
     def label(self) -> str:
         return f"select_columns({', '.join(self.columns)})"
 
     @property
+    @override
     def fingerprint(self) -> Fingerprint:
         return _step_fingerprint("select_columns", {"columns": self.columns})
 
@@ -208,10 +219,12 @@ class RemoveColumns(Step):
     columns: tuple[str, ...]
 
     @property
+    @override
     def label(self) -> str:
         return f"remove_columns({', '.join(self.columns)})"
 
     @property
+    @override
     def fingerprint(self) -> Fingerprint:
         return _step_fingerprint("remove_columns", {"columns": self.columns})
 
@@ -223,10 +236,12 @@ class RenameColumns(Step):
     names: tuple[tuple[str, str], ...]
 
     @property
+    @override
     def label(self) -> str:
         return f"rename_columns({', '.join(f'{old}={new}' for old, new in self.names)})"
 
     @property
+    @override
     def fingerprint(self) -> Fingerprint:
         return _step_fingerprint("rename_columns", {"names": self.names})
 
@@ -238,10 +253,12 @@ class Cast(Step):
     schema: pa.Schema
 
     @property
+    @override
     def label(self) -> str:
         return "cast"
 
     @property
+    @override
     def fingerprint(self) -> Fingerprint:
         return _step_fingerprint("cast", {"schema": self.schema.serialize().to_pybytes()})
 
@@ -251,10 +268,12 @@ class Cache(Step):
     """Marks a place in the chain whose result is kept; does nothing to rows."""
 
     @property
+    @override
     def label(self) -> str:
         return "cache"
 
     @property
+    @override
     def fingerprint(self) -> Fingerprint:
         raise PlanError("a cache mark is no part of a key")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-import pyarrow as pa
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.sources import InputFile, Piece
-from raydata_ext.store import Receipt, Store
 from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
 from raydata_ext.table.verify import checksum_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from raydata_ext.store import Receipt, Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class TableShard:
     def num_bytes(self) -> int:
         """Bytes of the mapped files and of the rows in memory; no file is opened for it."""
         return sum(
-            os.stat(table.path).st_size if isinstance(table, MemoryMappedTable) else table.nbytes
+            Path(table.path).stat().st_size if isinstance(table, MemoryMappedTable) else table.nbytes
             for table in _leaves(self.table)
         )
 
@@ -98,5 +102,5 @@ def _leaves(table: Table) -> Iterator[Table]:
 
 
 def _piece(path: str) -> Piece:
-    stat = os.stat(path)
-    return Piece(InputFile(path, os.path.basename(path), stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}"))
+    stat = Path(path).stat()
+    return Piece(InputFile(path, Path(path).name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}"))

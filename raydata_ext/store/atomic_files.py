@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from raydata_ext.errors import WriteError
 from raydata_ext.table.ipc_writer import temporary_name
 
 
@@ -17,7 +18,7 @@ def write_file_atomically(path: str | os.PathLike[str], content: bytes, *, sync:
         sync: Whether to wait until file and directory are on the disk.
 
     Raises:
-        OSError: If it cannot be written; nothing is left behind.
+        WriteError: If it cannot be written; nothing is left behind.
     """
     temporary = temporary_name(path)
     try:
@@ -27,9 +28,12 @@ def write_file_atomically(path: str | os.PathLike[str], content: bytes, *, sync:
                 file.flush()
                 os.fsync(file.fileno())
         temporary.replace(path)
-    except BaseException:
+    except OSError as error:
+        raise WriteError(
+            error.errno, f"cannot write ({error.strerror}); free space or check the disk and try again", str(path)
+        ) from error
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
     if sync:
         sync_path(Path(path).parent)
 

@@ -108,30 +108,23 @@ def collect_garbage(
     contents = _read_contents(store.files, moment)
     kept_keys = _keys_to_keep(keep)
     mapped = store.files.files_in_use()
-    free = sorted(
-        (entry for entry in contents.entries if _is_free(entry, kept_keys, mapped, moment)),
-        key=lambda entry: entry.last_used,
-    )
-    bytes_left = contents.num_bytes - sum(one.num_bytes for one in contents.strays)
-    removed = list(contents.strays)
-    for entry in free:
+    removed: list[Garbage] = []
+    entries_left, bytes_left = len(contents.entries), contents.num_bytes
+    for stray in contents.strays:
+        if dry_run or _remove(store.files, stray):
+            removed.append(stray)
+            bytes_left -= stray.num_bytes
+    for entry in sorted(contents.entries, key=lambda entry: entry.last_used):
         reason = _reason(entry, bytes_left, max_size, older_than, moment)
-        if reason is None:
+        if reason is None or not _is_free(entry, kept_keys, mapped, moment):
             continue
         garbage = Garbage(entry.names, entry.num_bytes, entry.last_used, reason)
-        if dry_run or _remove_entry(store.files, garbage):
+        if dry_run or _remove(store.files, garbage):
             removed.append(garbage)
+            entries_left -= 1
             bytes_left -= garbage.num_bytes
-    if not dry_run:
-        for one in contents.strays:
-            store.files.delete(one.names[0])
-    return GarbageReport(
-        removed=tuple(removed),
-        dry_run=dry_run,
-        entries_left=len(contents.entries) - (len(removed) - len(contents.strays)),
-        bytes_left=bytes_left,
-        bytes_over_limit=max(0, bytes_left - max_size) if max_size is not None else 0,
-    )
+    over_limit = max(0, bytes_left - max_size) if max_size is not None else 0
+    return GarbageReport(tuple(removed), dry_run, entries_left, bytes_left, over_limit)
 
 
 @dataclass(frozen=True)
@@ -219,10 +212,10 @@ def _reason(entry: _Entry, bytes_left: int, max_size: int | None, older_than: fl
     return None
 
 
-def _remove_entry(files: EntryFiles, garbage: Garbage) -> bool:
-    """Remove an entry unless it was used since the store was listed."""
-    receipt = files.status(garbage.names[0])
-    if receipt is not None and receipt.modified > garbage.last_used:
+def _remove(files: EntryFiles, garbage: Garbage) -> bool:
+    """Remove something unless it was used since the store was listed."""
+    status = files.status(garbage.names[0])
+    if status is not None and status.modified > garbage.last_used:
         return False
     for name in garbage.names:
         files.delete(name)

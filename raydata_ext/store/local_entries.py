@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raydata_ext.errors import CorruptFileError, StoreError
+from raydata_ext.errors import CorruptFileError, StoreError, WriteError
 from raydata_ext.store.atomic_files import sync_path, write_file_atomically
 from raydata_ext.store.entry_files import FileStatus, FoundReceipts
 from raydata_ext.store.mapped_files import mapped_files
@@ -96,7 +96,12 @@ class LocalEntries:
     def staging_path(self, key: str) -> str:
         """Return the path, private to this thread, under which the shard file of an entry is to be written."""
         directory = Path(self.root, entry_directory(key))
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteError(
+                error.errno, f"cannot make the directory ({error.strerror}); check the cache directory", str(directory)
+            ) from error
         return str(staging_name(directory, key))
 
     def add_shard_file(self, staged: str, receipt: Receipt) -> str:

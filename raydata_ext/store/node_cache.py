@@ -37,6 +37,9 @@ _DISK_SHARE_LEFT_FREE = 0.1
 
 _holders: Counter[str] = Counter()  # how often this process uses each of its links
 _holders_lock = threading.Lock()
+os.register_at_fork(
+    before=_holders_lock.acquire, after_in_parent=_holders_lock.release, after_in_child=_holders_lock.release
+)
 
 
 @dataclass(frozen=True)
@@ -158,12 +161,15 @@ class NodeCache:
     def _remove_leftovers(self) -> None:
         """Remove what processes that have ended were writing, and their links."""
         now = time.time()
-        for path, status in _files_below(Path(self.directory)):
-            host, _, process_id = path.parent.name.rpartition(".")
-            is_link = path.parent.parent.name == _IN_USE and process_id.isdigit()
-            gone = is_link and owner_is_gone(unquote(host), int(process_id), status.st_ctime, now)
-            if gone or is_orphan(path.name, status.st_mtime, now):
-                path.unlink(missing_ok=True)
+        for links in Path(self.directory, _IN_USE).glob("*.*"):
+            host, _, process_id = links.name.rpartition(".")
+            with contextlib.suppress(FileNotFoundError):  # another process removes it as well
+                if process_id.isdigit() and owner_is_gone(unquote(host), int(process_id), links.stat().st_mtime, now):
+                    shutil.rmtree(links)
+        for path in Path(self.directory).glob(".*.tmp"):
+            with contextlib.suppress(FileNotFoundError):  # finished meanwhile
+                if is_orphan(path.name, path.stat().st_mtime, now):
+                    path.unlink()
 
 
 def default_node_directory(url: str) -> str:

@@ -95,9 +95,7 @@ class RemoteEntries:
         """Upload a staged file, keep it as the node-local copy, and return its name."""
         name = content_file_name(receipt.key, receipt.checksum)
         target = f"{entry_directory(receipt.key)}/{name}"
-        present = self.status(target)
-        if present is None or present.num_bytes != receipt.num_bytes:
-            self.retries.run(f"writing {self.root}/{target}", lambda: self._upload(staged, target, receipt.num_bytes))
+        self.retries.run(f"writing {self.root}/{target}", lambda: self._upload(staged, target, receipt.num_bytes))
         self.copies.adopt(Path(staged), name)
         return name
 

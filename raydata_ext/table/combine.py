@@ -61,20 +61,25 @@ def _concatenate(arrays: list[pa.Array]) -> list[pa.Array]:
 
 def _offset_reach(array: pa.Array) -> int:
     """Return what an array adds to the greatest 32-bit offset, at whatever depth, of one that it is joined to."""
-    own = int(array.nbytes) if types.is_string(array.type) or types.is_binary(array.type) else 0
-    for child in _children(array):
-        own = max(own, _offset_reach(child), 0 if types.is_struct(array.type) else len(child))
-    return own
-
-
-def _children(array: pa.Array) -> list[pa.Array]:
-    """Return those values of nested arrays that the rows of this one hold."""
     data_type = array.type
     if isinstance(data_type, pa.BaseExtensionType):
-        return _children(array.storage) or [array.storage]
+        return _offset_reach(array.storage)
+    if types.is_string(data_type) or types.is_binary(data_type):
+        return int(array.nbytes)
     if types.is_struct(data_type):
-        return [array.field(i) for i in range(data_type.num_fields)]
-    if types.is_map(data_type):
+        return max((_offset_reach(array.field(i)) for i in range(data_type.num_fields)), default=0)
+    items = _items(array)
+    return 0 if items is None else max(len(items), _offset_reach(items))
+
+
+def _items(array: pa.Array) -> pa.Array | None:
+    """Return the items of all lists in an array, with those that lie hidden under nulls; None if it has no lists."""
+    data_type = array.type
+    if types.is_list(data_type) or types.is_large_list(data_type) or types.is_map(data_type):
         first, last = (array.offsets[0].as_py(), array.offsets[-1].as_py()) if len(array) else (0, 0)
-        return [array.values.slice(first, last - first)]
-    return [array.flatten()] if types.is_nested(data_type) and not types.is_union(data_type) else []
+        return array.values.slice(first, last - first)
+    if types.is_fixed_size_list(data_type):
+        return array.values.slice(array.offset * data_type.list_size, len(array) * data_type.list_size)
+    if types.is_list_view(data_type) or types.is_large_list_view(data_type):
+        return array.flatten()
+    return None

@@ -98,10 +98,11 @@ def _make_reader(source: pa.MemoryMappedFile, size: int) -> pa.RecordBatchReader
 
 
 def _require_readable_names(fields: Iterable[pa.Field]) -> None:
-    """Decode every name once, at any depth: one that is not UTF-8 would fail wherever it is first looked at."""
+    """Decode every name and time zone once: one that is not UTF-8 would fail wherever it is first looked at."""
     for field in fields:
-        field.name  # noqa: B018 - decoding is the point
         data_type = field.type
+        field.name  # noqa: B018 - decoding is the point
+        getattr(data_type, "tz", None)
         while isinstance(data_type, pa.BaseExtensionType | pa.DictionaryType):
             data_type = data_type.value_type if isinstance(data_type, pa.DictionaryType) else data_type.storage_type
         _require_readable_names(data_type.field(index) for index in range(data_type.num_fields))

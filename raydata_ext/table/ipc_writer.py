@@ -56,7 +56,8 @@ class ShardWriter:
     """Writes record batches to one Arrow IPC stream file, in bounded memory.
 
     The file is written beside its final name and renamed to it by `finish`; the checksum is computed on the way. Equal
-    sequences of rows give equal files, however the rows were batched when they were passed in.
+    sequences of rows give equal files, however the rows were batched when they were passed in (but for bytes that
+    Arrow leaves open, such as those of a fixed-width value under a null).
 
     As a context manager it finishes on success and discards on an exception.
 

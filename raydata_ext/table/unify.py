@@ -65,7 +65,7 @@ def unify_types(data_types: Iterable[pa.DataType], path: str = "column") -> pa.D
         SchemaError: there is no such type; names `path`, the place inside it, and two types.
     """
     distinct = [data_type for data_type in dict.fromkeys(data_types) if not types.is_null(data_type)]
-    if len(distinct) < 2:  # noqa: PLR2004 - nothing to unify
+    if len(distinct) <= 1:
         return distinct[0] if distinct else pa.null()
     for unify_all in (_unify_dictionaries, _unify_structs, _unify_lists, _unify_maps):
         unified = unify_all(distinct, path)
@@ -116,9 +116,10 @@ def _unify_structs(kinds: Sequence[pa.DataType], path: str) -> pa.DataType | Non
 
 
 def _unify_lists(kinds: Sequence[pa.DataType], path: str) -> pa.DataType | None:
-    makers = {make for kind in kinds for is_kind, make in _LISTS if is_kind(kind)}
-    if not all(any(is_kind(kind) for is_kind, _ in _LISTS) for kind in kinds):
+    matches = [make for kind in kinds for is_kind, make in _LISTS if is_kind(kind)]
+    if len(matches) < len(kinds):
         return None
+    makers = set(matches)
     item = _merge_field([kind.value_field for kind in kinds], f"{path}[]")
     sizes = {kind.list_size if types.is_fixed_size_list(kind) else None for kind in kinds}
     if len(sizes) == 1 and None not in sizes:

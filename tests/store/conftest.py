@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
-
 from raydata_ext.store.receipt import Receipt
 from raydata_ext.table.ipc_writer import ShardWriter
 
@@ -59,7 +59,7 @@ def flip_byte():
     """A function that changes one bit in the data of a shard file, keeping its size."""
 
     def flip(path):
-        with open(path, "r+b") as file:
+        with Path(path).open("r+b") as file:
             file.seek(-30, 2)
             byte = file.read(1)[0]
             file.seek(-30, 2)

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import os
 import stat
 
 import pytest
-
+from raydata_ext.errors import WriteError
 from raydata_ext.store.atomic_files import write_file_atomically
 
 
@@ -12,7 +11,7 @@ from raydata_ext.store.atomic_files import write_file_atomically
 def test_a_file_holds_what_was_written_and_nothing_else_is_left(tmp_path, sync):
     write_file_atomically(tmp_path / "a.json", b"{}", sync=sync)
     assert (tmp_path / "a.json").read_bytes() == b"{}"
-    assert os.listdir(tmp_path) == ["a.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_an_older_file_is_replaced(tmp_path):
@@ -30,9 +29,9 @@ def test_a_reader_of_the_older_file_keeps_it(tmp_path):
 
 def test_nothing_is_left_where_the_name_is_taken_by_a_directory(tmp_path):
     (tmp_path / "a.json").mkdir()
-    with pytest.raises(OSError):
+    with pytest.raises(WriteError, match="cannot write"):
         write_file_atomically(tmp_path / "a.json", b"new")
-    assert os.listdir(tmp_path) == ["a.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_the_file_has_the_rights_of_any_new_file(tmp_path):

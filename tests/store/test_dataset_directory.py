@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import datasets
 import pyarrow as pa
 import pytest
-
 from raydata_ext.errors import StoreError
 from raydata_ext.store.dataset_directory import (
     data_file_name,
@@ -118,7 +118,7 @@ def test_a_directory_is_read_as_it_was_written(tmp_path):
     assert found.manifest.rows == 5
     assert found.manifest.num_bytes == sum(file.num_bytes for file in found.files)
     assert found.manifest.lineage == {"sources": ["a.jsonl"]}
-    assert os.path.getsize(found.file_path(found.files[2])) == found.files[2].num_bytes
+    assert Path(found.file_path(found.files[2])).stat().st_size == found.files[2].num_bytes
 
 
 def test_a_directory_of_hugging_face_is_read(tmp_path):
@@ -158,7 +158,7 @@ def test_a_path_that_is_no_dataset_says_so(tmp_path):
 
 def test_a_missing_shard_is_named(tmp_path):
     written = write_dataset(tmp_path / "out", number_tables(3, 2))
-    os.unlink(written.file_path(written.files[1]))
+    Path(written.file_path(written.files[1])).unlink()
     with pytest.raises(StoreError, match=r"data-00001-of-00002\.arrow.*is missing"):
         read_dataset_directory(tmp_path / "out")
     assert not holds_dataset(tmp_path / "out", FINGERPRINT)
@@ -182,7 +182,7 @@ def test_a_name_that_leads_out_of_the_directory_is_refused(tmp_path, name, which
     else:
         content["shards"][0]["name"] = name
     (tmp_path / "out" / which).write_text(json.dumps(content))
-    with pytest.raises(StoreError, match="leads out of the directory|is not the name of a file"):
+    with pytest.raises(StoreError, match=r"leads out of the directory|is not the name of a file"):
         read_dataset_directory(tmp_path / "out")
 
 
@@ -212,10 +212,10 @@ def test_a_crash_before_the_manifest_leaves_no_dataset(tmp_path):
 
 def test_an_older_dataset_is_replaced_without_leftovers(tmp_path):
     old = write_dataset(tmp_path / "out", number_tables(1, 1, 1), fingerprint="old")
-    with open(old.file_path(old.files[0]), "rb") as reader:
+    with Path(old.file_path(old.files[0])).open("rb") as reader:
         write_dataset(tmp_path / "out", number_tables(5), fingerprint="new")
         assert len(reader.read()) == old.files[0].num_bytes
-    assert sorted(os.listdir(tmp_path / "out")) == [
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "data-00000-of-00001.arrow",
         "dataset_info.json",
         "manifest.json",
@@ -227,7 +227,7 @@ def test_an_older_dataset_is_replaced_without_leftovers(tmp_path):
 def test_an_older_dataset_stops_counting_before_its_files_are_touched(tmp_path):
     write_dataset(tmp_path / "out", number_tables(1, 1))
     prepare_dataset_directory(tmp_path / "out")
-    assert sorted(os.listdir(tmp_path / "out")) == [data_file_name(0, 2), data_file_name(1, 2)]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [data_file_name(0, 2), data_file_name(1, 2)]
     with pytest.raises(StoreError):
         read_dataset_directory(tmp_path / "out")
 
@@ -265,14 +265,10 @@ def test_the_manifest_of_an_older_dataset_is_not_used_after_hugging_face_wrote_o
     assert [file.name for file in found.files] == [data_file_name(0, 1)]
 
 
-def test_a_flipped_byte_is_found_by_verification(tmp_path):
+def test_a_flipped_byte_is_found_by_verification(tmp_path, flip_byte):
     written = write_dataset(tmp_path / "out", number_tables(3, 2))
     assert list(verify_dataset_directory(tmp_path / "out")) == []
-    with open(written.file_path(written.files[1]), "r+b") as file:
-        file.seek(-30, os.SEEK_END)
-        byte = file.read(1)
-        file.seek(-30, os.SEEK_END)
-        file.write(bytes([byte[0] ^ 1]))
+    flip_byte(written.file_path(written.files[1]))
     ((file, problem),) = verify_dataset_directory(tmp_path / "out")
     assert file.name == "data-00001-of-00002.arrow"
     assert "checksum" in str(problem)
@@ -289,7 +285,7 @@ def test_a_wrong_row_count_in_the_manifest_is_found_by_verification(tmp_path):
 def test_a_shard_that_was_never_written_cannot_be_named(tmp_path):
     prepare_dataset_directory(tmp_path / "out")
     files = write_shards(tmp_path / "out", number_tables(3))
-    os.unlink(tmp_path / "out" / files[0].name)
+    (tmp_path / "out" / files[0].name).unlink()
     with pytest.raises(StoreError, match="is missing"):
         write_dataset_directory(tmp_path / "out", files, schema=pa.schema([]), fingerprint="f", lineage={})
     assert not (tmp_path / "out" / "manifest.json").exists()

@@ -9,7 +9,6 @@ from pathlib import Path
 import fsspec
 import pyarrow as pa
 import pytest
-
 from raydata_ext.errors import StoreError
 from raydata_ext.store.garbage_collection import collect_garbage
 from raydata_ext.store.store import Store
@@ -72,7 +71,7 @@ def test_entries_not_used_for_longer_than_asked_are_removed(store, aged_entry, k
     assert [garbage.names[0].endswith(f"{key_of(1)}.json") for garbage in report.removed] == [True]
     assert "not used for" in report.removed[0].reason
     assert report.entries_left == 1
-    assert report.bytes_left == sum(os.path.getsize(Path(store.files.root, name)) for name in files(store))
+    assert report.bytes_left == sum(Path(store.files.root, name).stat().st_size for name in files(store))
 
 
 def test_the_least_recently_used_go_first_until_the_size_fits(store, aged_entry, key_of):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import xxhash
-
 from raydata_ext.errors import CorruptFileError, StoreError
 from raydata_ext.store.node_cache import NodeCache, default_node_directory
 

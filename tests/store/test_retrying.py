@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
 from raydata_ext.errors import StoreError
 from raydata_ext.store.retrying import Retries
 
@@ -21,7 +20,9 @@ def failing(times, error):
     return action, calls
 
 
-@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), TimeoutError(), ConnectionResetError(), Exception()])
+@pytest.mark.parametrize(
+    "error", [OSError(5, "Input/output error"), TimeoutError(), ConnectionResetError(), Exception()]
+)
 def test_what_fails_for_a_passing_reason_is_tried_again(error, warnings):
     action, calls = failing(3, error)
     assert QUICK.run("reading x", action) == "done"

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-
-from raydata_ext.errors import CorruptFileError, StaleFileError, StoreError
+from raydata_ext.errors import CorruptFileError, StaleFileError, StoreError, WriteError
 from raydata_ext.store.receipt import Receipt
 from raydata_ext.store.store import Store
 from raydata_ext.store.verification import verify
@@ -109,7 +108,7 @@ def test_a_file_written_elsewhere_on_the_same_disk_can_be_published(store, write
 def test_a_table_opens_no_file_until_its_rows_are_touched(store, write_entry):
     receipt = write_entry(store, KEY)
     table = store.table(receipt)
-    os.unlink(store.local_path(receipt))
+    Path(store.local_path(receipt)).unlink()
     assert table.num_rows == 3
     assert table.schema == receipt.schema
     with pytest.raises((FileNotFoundError, StaleFileError)):
@@ -148,7 +147,7 @@ def test_other_bytes_get_a_file_of_their_own_where_links_are_not_known(store, wr
 
 def test_an_orphan_with_the_same_bytes_becomes_the_file_of_the_entry(store, write_entry):
     receipt = write_entry(store, KEY)
-    os.unlink(Path(store.files.root, "01", f"{KEY}.json"))
+    Path(store.files.root, "01", f"{KEY}.json").unlink()
     assert store.get(KEY) is None
     assert write_entry(store, KEY, created=receipt.created) == receipt
 
@@ -388,3 +387,9 @@ def test_a_receipt_made_by_hand_is_published_like_any_other(store, table):
         done = writer.finish()
     receipt = Receipt(KEY, done.rows, done.num_bytes, done.checksum, done.schema)
     assert store.publish(receipt) == dataclasses.replace(receipt, file=f"{KEY}.arrow")
+
+
+def test_a_cache_directory_that_cannot_be_made_is_a_write_error_that_names_it(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match=f"cannot make the directory.*{tmp_path}/file/cache/01"):
+        Store.open(tmp_path / "file" / "cache").writing_path(KEY)

@@ -6,11 +6,11 @@ Run as a program of its own, `ipc_fuzz.py DIRECTORY FIRST_SEED COUNT`, since wha
 from __future__ import annotations
 
 import contextlib
-import datetime
 import decimal
 import json
 import random
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ COLUMNS = {
     "map": pa.array([[("k", 1)], None, []] * 4, pa.map_(pa.string(), pa.int64())),
     "dictionary": pa.array(["a", "b", None] * 4).dictionary_encode(),
     "list_of_dictionary": pa.array([["a", "b"], None, []] * 4, pa.list_(pa.dictionary(pa.int8(), pa.string()))),
-    "time": pa.array([datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)] * 12, pa.timestamp("us", "UTC")),
+    "time": pa.array([datetime(2020, 1, 1, tzinfo=timezone.utc)] * 12, pa.timestamp("us", "UTC")),
     "decimal": pa.array([decimal.Decimal("1.23")] * 12),
     "null": pa.nulls(12),
     "json": pa.array(["{}"] * 12, pa.json_()),
@@ -104,7 +104,7 @@ def damage(rng: random.Random, whole: bytes, other: bytes) -> bytes:
 
 
 def try_file(path: Path) -> str:
-    """Open, verify and read a file; anything but a `CorruptFileError` while opening and verifying goes to the caller."""
+    """Open, verify and read a file. Only a `CorruptFileError` is expected of opening and verifying."""
     outcome = "refused"
     with contextlib.suppress(CorruptFileError):
         read_ipc_schema(path)

@@ -141,6 +141,14 @@ def test_a_column_name_that_is_not_text_is_refused_on_opening(tmp_path):
             read(path)
 
 
+def test_a_time_zone_that_is_not_text_is_refused_on_opening(tmp_path):
+    path = write_stream(tmp_path / "a.arrow", pa.table({"t": pa.array([0], pa.timestamp("us", "needle"))}))
+    path.write_bytes(path.read_bytes().replace(b"needle", b"need\xff\xfe"))
+
+    with pytest.raises(CorruptFileError, match="utf-8"):
+        open_ipc_file(path)
+
+
 def test_batches_before_the_damage_are_handed_out(tmp_path):
     path = write_stream(tmp_path / "a.arrow", pa.table({"text": ["a" * 50, "b" * 50, "c" * 50]}), rows=1)
     data = path.read_bytes()

@@ -224,6 +224,20 @@ def test_hugging_face_opens_our_files_with_equal_rows_features_and_fingerprint(t
     assert read_fingerprint(dataset.data.schema) == "0123456789abcdef"
 
 
+@pytest.mark.parametrize("data_type", LEAVES, ids=str)
+def test_hugging_face_opens_our_files_of_every_type(tmp_path, data_type):
+    nested = pa.list_(pa.struct({"a": data_type}))
+    schema = with_huggingface_metadata(pa.schema({"c": data_type, "nested": nested}))
+    rows = [{"c": None, "nested": None}, {"c": None, "nested": [{"a": None}, None]}]
+    with ShardWriter(tmp_path / "ours.arrow", schema) as writer:
+        writer.write(pa.RecordBatch.from_arrays([pa.nulls(2, data_type), pa.array(rows).field("nested").cast(nested)], schema=schema))
+
+    dataset = datasets.Dataset.from_file(str(tmp_path / "ours.arrow"))
+
+    assert as_json(dataset.features) == features_from_schema(schema)
+    assert dataset.with_format("arrow")[:].to_pylist() == rows
+
+
 def test_our_reader_opens_files_of_hugging_face_with_equal_rows_and_features(tmp_path):
     theirs = datasets.Dataset.from_dict(
         {

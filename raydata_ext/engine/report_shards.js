@@ -1,0 +1,153 @@
+"use strict";
+// The shards: their figures, a column each, and tables of them. A shard is a number, its place in every column.
+
+const report = JSON.parse(document.getElementById("data").textContent);
+const shards = { ...report.shards, label: decodeLabels(report.shards.label) };
+const everyShard = shards.label.map((_, shard) => shard);
+/** Shards that a worker had in hand, and those of them that it did not find in the cache after all. */
+const timed = everyShard.filter((shard) => shards.begin[shard] != null && shards.seconds[shard] != null);
+const computed = timed.filter((shard) => !shards.cached[shard]);
+const commonFolder = findCommonFolder(shards.label);
+const PAGE_ROWS = 25;
+
+const SHARD_COLUMNS = {
+  label: { name: "Shard", value: (shard) => shard, cell: labelCell },
+  state: { name: "State", value: stateOf, cell: stateOf },
+  rowsIn: countColumn("Rows in", "rows_in"),
+  rowsOut: countColumn("Rows out", "rows_out"),
+  filtered: { ...countColumn("Filtered", "filtered"), optional: true },
+  quarantined: { ...countColumn("Quarantined", "quarantined"), optional: true },
+  bytesIn: column("Data in", "bytes_in", format.bytes),
+  bytesOut: column("Data out", "bytes_out", format.bytes),
+  begin: { ...column("Start", "begin", format.duration), optional: true },
+  seconds: { ...column("Time", "seconds", format.duration), optional: true },
+  speed: { name: "MB/s", numeric: true, value: speed, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") },
+  worker: { name: "Worker", value: workerOf, cell: workerOf, optional: true },
+};
+
+/** Labels come as [characters in common with the label before, the rest]; a character is a code point. */
+function decodeLabels(pairs) {
+  let before = [];
+  return pairs.map(([common, rest]) => {
+    before = [...before.slice(0, common), ...rest];
+    return before.join("");
+  });
+}
+
+/** The folder that all labels are in, with its slash; "" where there is none. */
+function findCommonFolder(labels) {
+  if (labels.length < 2) return "";
+  let folder = labels[0].slice(0, labels[0].lastIndexOf("/") + 1);
+  for (const label of labels) {
+    while (!label.startsWith(folder)) folder = folder.slice(0, folder.lastIndexOf("/", folder.length - 2) + 1);
+  }
+  return folder;
+}
+
+function shortLabel(shard) {
+  return shards.label[shard].slice(commonFolder.length);
+}
+
+function workerOf(shard) {
+  return shards.workers[shards.worker[shard]] ?? "";
+}
+
+/** Bytes of input per second; undefined where the shard was not computed. */
+function speed(shard) {
+  return shards.seconds[shard] > 0 && !shards.cached[shard] ? shards.bytes_in[shard] / shards.seconds[shard] : undefined;
+}
+
+function stateOf(shard) {
+  if (shards.cached[shard]) return "cached";
+  return shards.attempt[shard] > 1 ? `attempt ${shards.attempt[shard]}` : "computed";
+}
+
+function column(name, key, show) {
+  return { name, numeric: true, value: (shard) => shards[key][shard], cell: (shard) => show(shards[key][shard]) };
+}
+
+function countColumn(name, key) {
+  return column(name, key, format.count);
+}
+
+function labelCell(shard) {
+  const label = shortLabel(shard);
+  const file = label.lastIndexOf("/") + 1;
+  const folder = element("span", { class: "muted" }, label.slice(0, file));
+  return element("span", { class: "label", title: shards.label[shard] }, folder, label.slice(file));
+}
+
+/** A table of anything: columns are {name, numeric, cell: (item) => text or node}; `head` makes the content of a heading. */
+function table(columns, items, head = (column) => column.name) {
+  const kind = (column) => (column.numeric ? { class: "number" } : {});
+  const headings = columns.map((column) => element("th", { scope: "col", ...kind(column) }, head(column)));
+  const rows = items.map((item) => element("tr", {}, columns.map((column) => element("td", kind(column), column.cell(item)))));
+  return element("table", {}, element("thead", {}, element("tr", {}, headings)), element("tbody", {}, rows));
+}
+
+/** The table of all shards: searched, sorted by any column, a page at a time. */
+function mountShardTable(section) {
+  const [form, holder, pages] = ["form", ".scroll", ".pages"].map((selector) => section.querySelector(selector));
+  const states = {
+    all: ["All", () => true],
+    computed: ["Computed", (shard) => !shards.cached[shard]],
+    cached: ["Cached", (shard) => shards.cached[shard]],
+    retried: ["Retried", (shard) => !shards.cached[shard] && shards.attempt[shard] > 1],
+    filtered: ["With filtered rows", (shard) => shards.filtered[shard] > 0],
+    quarantined: ["With quarantined rows", (shard) => shards.quarantined[shard] > 0],
+  };
+  for (const [state, [name, belongs]] of Object.entries(states)) {
+    const count = everyShard.filter(belongs).length;
+    if (count) form.elements.state.append(element("option", { value: state }, `${name} (${format.count(count)})`));
+  }
+  const columns = Object.values(SHARD_COLUMNS).filter((column) => !column.optional || everyShard.some(column.value));
+  const text = everyShard.map((shard) => `${shards.label[shard]}\n${workerOf(shard)}`.toLowerCase());
+  const view = { column: SHARD_COLUMNS.label, descending: false, page: 0 };
+
+  const show = () => {
+    const query = form.elements.query.value.trim().toLowerCase();
+    const belongs = states[form.elements.state.value][1];
+    const found = everyShard.filter((shard) => belongs(shard) && text[shard].includes(query));
+    found.sort((a, b) => compare(view.column.value(a), view.column.value(b)) * (view.descending ? -1 : 1) || a - b);
+    const last = Math.max(Math.ceil(found.length / PAGE_ROWS) - 1, 0);
+    view.page = Math.max(0, Math.min(view.page, last));
+    const first = view.page * PAGE_ROWS;
+    const page = found.slice(first, first + PAGE_ROWS);
+    const focused = [...holder.querySelectorAll("th button")].indexOf(document.activeElement);
+    holder.replaceChildren(table(columns, page, heading));
+    holder.querySelectorAll("th").forEach((cell, position) => {
+      if (columns[position] === view.column) cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
+    });
+    holder.querySelectorAll("th button")[focused]?.focus();
+    pages.querySelector("output").textContent = found.length
+      ? `${format.count(first + 1)}–${format.count(first + page.length)} of ${format.count(found.length)}`
+      : "No shard matches";
+    const [back, on] = pages.querySelectorAll("button");
+    [back.disabled, on.disabled] = [view.page === 0, view.page === last];
+  };
+  const heading = (column) => {
+    const button = element("button", { type: "button" }, column.name);
+    button.addEventListener("click", () => {
+      view.descending = view.column === column ? !view.descending : Boolean(column.numeric);
+      [view.column, view.page] = [column, 0];
+      show();
+    });
+    return button;
+  };
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => {
+    view.page = 0;
+    show();
+  });
+  pages.addEventListener("click", ({ target }) => {
+    view.page += Number(target.dataset.move ?? 0);
+    show();
+  });
+  show();
+}
+
+/** Missing values come last in ascending order. */
+function compare(a, b) {
+  if (a == null || b == null) return (a == null) - (b == null);
+  return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+}
