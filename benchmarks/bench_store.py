@@ -1,4 +1,4 @@
-"""How long it takes to look up 10,000 of 100,000 cache entries on local disk, and to build a table of them.
+"""How long it takes to look up 10,000 of 100,000 cache entries on local disk, and to make a table of them.
 
 Usage: python benchmarks/bench_store.py [--entries 100000] [--lookups 10000] [--directory DIR]
 """
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
-from raydata_ext.store import Receipt, Store
+from raydata_ext.store import Receipt, Store, collect_garbage
 from raydata_ext.table import concat_tables
 from raydata_ext.table.ipc_writer import ShardWriter
 
@@ -40,6 +40,7 @@ def main() -> None:
         assert len(measure("16 hits", lambda: store.find(sixteen))) == min(16, len(hits))
         tables = measure(f"{len(found)} lazy tables", lambda: [store.table(one) for one in found.values()])
         measure(f"concatenation of {len(tables)} lazy tables", lambda: concat_tables(tables))
+        measure(f"dry run of garbage collection, {arguments.entries}", lambda: collect_garbage(store, older_than=0), 1)
 
 
 def measure(name, action, repeats: int = 3):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,3 +45,28 @@ def ray_session():
     yield ray
     ray.shutdown()
     shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def wait_until() -> Callable[..., None]:
+    """Wait for a condition, and fail if it does not come true."""
+
+    def wait(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
+        deadline = time.monotonic() + seconds
+        pause = threading.Event()
+        while not condition():
+            assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
+            pause.wait(0.02)
+
+    return wait
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Forty small text files in four directories, each of three lines that name it."""
+    root = tmp_path / "corpus"
+    for number in range(40):
+        path = root / f"part{number % 4}" / f"doc{number:02d}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"document {number} line {line} {'x' * number}\n" for line in range(3)), encoding="utf8")
+    return root

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from raydata_ext.errors import SchemaError
+from raydata_ext.formatting import batch_from_table
 from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.unify import unify_schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +24,8 @@ class Chunk:
 
     Attributes:
         batch: n rows.
-        origins: int64 [n], the number of each row among the rows read from the shard. After a step that turns a batch into
-            another number of rows it is the first row of the batch that a row was made from.
+        origins: int64 [n], ascending, the number of each row among the rows read from the shard. After a step that
+            turns a batch into another number of rows it is the first row of the batch that a row was made from.
     """
 
     batch: pa.RecordBatch
@@ -36,13 +41,30 @@ class Chunk:
         return Chunk(self.batch.slice(start, length), self.origins[start : start + length])
 
 
-def rebatched(chunks: Iterable[Chunk], rows: int | None, *, drop_last: bool = False) -> Iterator[Chunk]:
-    """Cut a stream of chunks anew into chunks of `rows` rows; the last may be shorter. Empty chunks pass as they are.
+def split(chunks: Iterable[Chunk], rows: int) -> Iterator[Chunk]:
+    """Cut chunks of more than `rows` rows; nothing is joined or copied."""
+    for chunk in chunks:
+        if chunk.num_rows <= rows:
+            yield chunk
+            continue
+        for start in range(0, chunk.num_rows, rows):
+            yield chunk.slice(start, rows)
+
+
+def rebatched(
+    chunks: Iterable[Chunk], rows: int | None, place: Callable[[Sequence[int]], str]
+) -> Iterator[Chunk]:
+    """Cut a stream of chunks anew into chunks of `rows` rows; only the last may be shorter.
+
+    Chunks without rows pass as they are: they tell a schema.
 
     Args:
         chunks: in order.
         rows: rows of a chunk; None puts all into one.
-        drop_last: leave out a last chunk that is shorter than `rows`.
+        place: says where the rows of some origins come from.
+
+    Raises:
+        SchemaError: chunks that are to be joined have columns of types that do not go together.
     """
     waiting: list[Chunk] = []
     count = 0
@@ -53,18 +75,24 @@ def rebatched(chunks: Iterable[Chunk], rows: int | None, *, drop_last: bool = Fa
         start = 0
         while rows is not None and count + chunk.num_rows - start >= rows:
             taken = rows - count
-            yield _joined([*waiting, chunk.slice(start, taken)])
+            yield _joined([*waiting, chunk.slice(start, taken)], place)
             waiting, count, start = [], 0, start + taken
         if start < chunk.num_rows:
             waiting.append(chunk.slice(start, chunk.num_rows - start))
             count += chunk.num_rows - start
-    if waiting and not (drop_last and rows is not None):
-        yield _joined(waiting)
+    if waiting:
+        yield _joined(waiting, place)
 
 
-def _joined(chunks: list[Chunk]) -> Chunk:
+def _joined(chunks: list[Chunk], place: Callable[[Sequence[int]], str]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
-    schema = unify_schemas(chunk.batch.schema for chunk in chunks)
-    batches = [cast_batch(chunk.batch, schema, add_missing=True) for chunk in chunks]
-    return Chunk(pa.concat_batches(batches), np.concatenate([chunk.origins for chunk in chunks]))
+    origins = np.concatenate([chunk.origins for chunk in chunks])
+    try:
+        schema = unify_schemas(chunk.batch.schema for chunk in chunks)
+        batches = [cast_batch(chunk.batch, schema, add_missing=True) for chunk in chunks]
+    except SchemaError as error:
+        raise SchemaError(f"{place(origins)}, joined to one batch: {error}") from error
+    # Not `pa.concat_batches`: text of more than 2 GB takes 64-bit offsets here, and an exception there.
+    batch = batch_from_table(pa.Table.from_batches(batches, schema)).replace_schema_metadata(schema.metadata)
+    return Chunk(batch, origins)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from raydata_ext.engine.worker import Outcome_co, Program, Task, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class InlineExecutor:
@@ -18,9 +21,9 @@ class InlineExecutor:
         Yields:
             (position of the task, what it returned), in order.
         """
-        worker = Worker(program)
-        for number, task in enumerate(tasks):
-            yield number, task.run(worker)
+        with Worker(program) as worker:
+            for number, task in enumerate(tasks):
+                yield number, task.run(worker)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -4,7 +4,11 @@
 
 const format = {
   count: (value) => (value == null ? "–" : Math.round(value).toLocaleString("en-US")),
-  percent: (share) => (share == null ? "–" : `${(share * 100).toFixed(share && share < 0.0995 ? 1 : 0)} %`),
+  percent(share) {
+    if (share == null) return "–";
+    if (share > 0 && share < 0.001) return "< 0.1 %";
+    return `${(share * 100).toFixed(share && share < 0.0995 ? 1 : 0)} %`;
+  },
   bytes(value) {
     if (value == null) return "–";
     const power = value < 1000 ? 0 : Math.min(5, Math.floor(Math.log10(value) / 3));
@@ -13,12 +17,13 @@ const format = {
   rate: (value) => (value == null || !isFinite(value) ? "–" : `${digits(value / 1e6)} MB/s`),
   duration(seconds) {
     if (seconds == null) return "–";
-    if (seconds < 1) return `${digits(seconds * 1000)} ms`;
-    if (seconds < 60) return `${digits(seconds)} s`;
-    const [days, hours, minutes] = [seconds / 86400, (seconds / 3600) % 24, (seconds / 60) % 60].map(Math.floor);
-    if (days) return `${days} d ${hours} h`;
-    if (hours) return `${hours} h ${minutes} min`;
-    return `${minutes} min ${Math.floor(seconds % 60)} s`;
+    if (seconds > 0 && seconds < 1) return `${digits(seconds * 1000)} ms`;
+    if (seconds < 59.95) return `${digits(seconds)} s`;
+    const whole = Math.round(seconds);
+    const parts = [[whole / 86400, "d"], [(whole / 3600) % 24, "h"], [(whole / 60) % 60, "min"], [whole % 60, "s"]];
+    const first = parts.findIndex(([amount]) => amount >= 1);
+    const shown = parts.slice(first, first + 2).filter(([amount]) => amount >= 1);
+    return shown.map(([amount, unit]) => `${Math.floor(amount)} ${unit}`).join(" ");
   },
 };
 
@@ -143,7 +148,7 @@ function throughputChart(figure, summary, { spans, end, describe }) {
     }
     const plot = { left: 62, right: width - 12, top: 10, bottom: 190 };
     const x = linear(0, end, plot.left, plot.right);
-    const { y, axis } = valueAxis(Math.max(...rates), plot, format.rate, 1e6);
+    const { y, axis } = valueAxis(Math.max(...rates), plot, (rate) => digits(rate / 1e6), 1e6);
     const outline = rates.map((rate, bin) => `V${y(rate).toFixed(1)}H${x((bin + 1) * size).toFixed(1)}`).join("");
     const marks = [
       ...axis,
@@ -161,7 +166,7 @@ function throughputChart(figure, summary, { spans, end, describe }) {
 
 /**
  * How many shards have which value; the scale is logarithmic where values span more than two orders of magnitude.
- * @param values positive numbers, name formats one of them, axis is `timeTicks` or `numberTicks`
+ * @param values positive numbers; name formats one of them, axisTicks is `timeTicks` or `numberTicks`
  */
 function histogramChart(figure, summary, { values, name, axisTicks }) {
   const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
@@ -169,7 +174,7 @@ function histogramChart(figure, summary, { values, name, axisTicks }) {
   const [from, to] = log ? [low, high * 1.0001] : high > low ? [low > high / 4 ? low : 0, high] : [low * 0.9, high * 1.1 || 1];
   const onto = log ? Math.log : (value) => value;
   const back = log ? Math.exp : (value) => value;
-  mountChart(figure, summary, (width) => {
+  mountChart(figure, log ? `${summary}; logarithmic scale` : summary, (width) => {
     const plot = { left: 52, right: width - 16, top: 10, bottom: 190 };
     const bins = Math.max(6, Math.min(30, Math.floor((width - 68) / 14), Math.ceil(2 * Math.sqrt(values.length))));
     const size = (onto(to) - onto(from)) / bins;
@@ -208,19 +213,21 @@ function linear(from, to, start, stop) {
 }
 
 function timeAxis(x, end, plot) {
+  const room = plot.right - plot.left;
   return [
-    ...timeTicks(0, end, (plot.right - plot.left) / 80).flatMap((value) => tickX(x(value), plot, value ? format.duration(value) : "0")),
+    ...timeTicks(0, end, room / (room < 500 ? 70 : 105)).flatMap((value) => tickX(x(value), plot, value ? format.duration(value) : "0")),
     svg("line", { x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom, class: "base" }),
   ];
 }
 
-/** Scale and grid of the vertical axis; `unit` keeps steps round in the unit that is shown. */
+/** Scale and grid of the vertical axis, up to the next round number; `unit` keeps steps round in the unit that is shown. */
 function valueAxis(highest, plot, name, unit) {
-  const ticks = numberTicks(0, highest / unit || 1, 3).map((value) => value * unit).filter((value) => unit > 1 || value % 1 === 0);
-  const y = linear(0, Math.max(highest, ticks.at(-1)) || unit, plot.bottom, plot.top);
-  const axis = ticks.flatMap((value) => [
+  const step = Math.max(niceStep((highest || unit) / unit / 4), unit > 1 ? 0 : 1) * unit;
+  const top = Math.ceil(highest / step - 1e-9) * step || step;
+  const y = linear(0, top, plot.bottom, plot.top);
+  const axis = multiples(0, top, step).flatMap((value) => [
     svg("line", { x1: plot.left, x2: plot.right, y1: y(value), y2: y(value), class: "grid" }),
-    svg("text", { x: plot.left - 8, y: y(value) + 4, class: "tick", "text-anchor": "end" }, value ? name(value).replace(" MB/s", "") : "0"),
+    svg("text", { x: plot.left - 8, y: y(value) + 4, class: "tick", "text-anchor": "end" }, name(value)),
   ]);
   return { y, axis };
 }

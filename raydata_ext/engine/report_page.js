@@ -25,25 +25,28 @@ function showFacts() {
 
 function showTiles() {
   const { source, output, totals } = report;
+  // Sums over no shard at all say nothing of what a run that failed has done.
+  const results = (count) => (everyShard.length ? format.count(count) : "–");
   const ofRows = (rows) => (totals.rows_in && rows != null ? `${format.percent(rows / totals.rows_in)} of rows in` : "");
   const read = sum(computed.map((shard) => shards.bytes_in[shard] ?? 0));
   const rate = computed.length ? read / (lastEnd(computed) - firstBegin(computed)) : undefined;
   const perRow = output.tokens && output.rows ? `${digits(output.tokens / output.rows)} per row` : "";
+  const made = everyShard.length ? `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached` : "";
   const tiles = [
-    ["Rows in", format.count(totals.rows_in), ""],
-    ["Rows out", format.count(totals.rows_out), ofRows(totals.rows_out)],
-    ["Filtered", format.count(totals.filtered), ofRows(totals.filtered)],
-    ["Quarantined", format.count(totals.quarantined), ofRows(totals.quarantined), totals.quarantined ? "warn" : ""],
+    ["Rows in", results(totals.rows_in), ""],
+    ["Rows out", results(totals.rows_out), ofRows(totals.rows_out)],
+    ["Filtered", results(totals.filtered), ofRows(totals.filtered)],
+    ["Quarantined", results(totals.quarantined), ofRows(totals.quarantined), totals.quarantined ? "warn" : ""],
     ["Tokens", output.tokens ? format.count(output.tokens) : "–", perRow],
     ["Files", format.count(source.files), source.format ?? ""],
-    ["Shards", format.count(totals.shards), `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached`],
-    ["Data in", format.bytes(totals.bytes_in ?? source.bytes), ""],
-    ["Data out", format.bytes(output.bytes ?? totals.bytes_out), ""],
-    ["Speed", format.rate(rate), computed.length ? "while computing" : "nothing was computed"],
+    ["Shards", format.count(source.shards ?? totals.shards), made],
+    ["Data in", format.bytes(source.bytes ?? totals.bytes_in), ""],
+    ["Data out", everyShard.length ? format.bytes(output.bytes ?? totals.bytes_out) : "–", ""],
+    ["Speed", format.rate(rate), computed.length ? "while computing" : everyShard.length ? "nothing was computed" : ""],
   ];
   section("tiles").append(
     ...tiles.map(([name, value, detail, kind = ""]) =>
-      element("div", { class: kind }, element("dt", {}, name), element("dd", { class: "value" }, value), element("dd", {}, detail)),
+      element("div", { class: kind }, element("dt", {}, name), element("dd", { class: value.length > 12 ? "value long" : "value" }, value), element("dd", {}, detail)),
     ),
   );
 }
@@ -83,19 +86,15 @@ function showCharts() {
   if (!everyShard.length) return;
   reveal("charts");
   const end = lastEnd(timed);
-  if (end > 0) {
-    showTimeline(end);
-    showThroughput(end);
-  } else {
-    section("charts").classList.add("untimed");
-    mountSentence(section("timeline"), "Every shard came from the cache, so there was no work for workers.");
-    mountSentence(section("throughput"), "No input was read in this run.");
-  }
+  if (end > 0 && shards.workers.length) showTimeline(end);
+  else mountSentence(section("timeline"), "Every shard came from the cache. Nothing was computed, so there are no times to show.");
   const times = computed.map((shard) => shards.seconds[shard]).filter((seconds) => seconds > 0);
+  section("charts").classList.toggle("untimed", !times.length);
   if (times.length) {
+    showThroughput(end);
     const summary = `Time of each computed shard: ${spread(times, format.duration, "longest")}`;
     histogramChart(section("durations"), summary, { values: times, name: format.duration, axisTicks: timeTicks });
-  } else mountSentence(section("durations"), "No shard was computed in this run.");
+  }
   const sizes = everyShard.map((shard) => shards.bytes_out[shard] / shards.rows_out[shard]).filter((size) => size > 0 && isFinite(size));
   if (sizes.length) {
     const summary = `Bytes out per row, averaged over each shard: ${spread(sizes, format.bytes, "largest")}`;
@@ -105,7 +104,7 @@ function showCharts() {
 
 function showTimeline(end) {
   const lanes = shards.workers.map((name, worker) => ({ name, worker }));
-  lanes.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  lanes.sort((a, b) => byName.compare(a.name, b.name));
   const laneOf = new Map(lanes.map(({ worker }, lane) => [worker, lane]));
   const kind = (shard) => (shards.cached[shard] ? "found" : shards.attempt[shard] > 1 ? "retried" : "computed");
   const bars = timed
@@ -127,7 +126,7 @@ function showTimeline(end) {
 
 function showThroughput(end) {
   const spans = computed.map((shard) => ({ begin: shards.begin[shard], seconds: shards.seconds[shard], bytes: shards.bytes_in[shard] ?? 0 }));
-  throughputChart(section("throughput"), "MB of input per second, all workers together; each shard is spread evenly over its time", {
+  throughputChart(section("throughput"), "Input read by all workers together; each shard is spread evenly over its time", {
     spans,
     end,
     describe: (from, to, rate) => `${format.rate(rate)} from ${format.duration(from)} to ${format.duration(to)}`,
@@ -154,9 +153,10 @@ function showSlowest() {
   if (computed.length < 2) return;
   const slowest = [...computed].sort((a, b) => shards.seconds[b] - shards.seconds[a]).slice(0, 10);
   const longest = shards.seconds[slowest[0]] || 1;
-  const { label, rowsIn, bytesIn, speed, worker, seconds } = SHARD_COLUMNS;
+  const { label, rowsIn, bytesIn, worker, seconds } = SHARD_COLUMNS;
+  const rate = { name: "MB/s", numeric: true, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") };
   const bar = { name: "", cell: (shard) => meter(shards.seconds[shard] / longest) };
-  reveal("slowest").querySelector(".scroll").append(table([label, worker, rowsIn, bytesIn, speed, seconds, bar], slowest));
+  reveal("slowest").querySelector(".scroll").append(table([label, seconds, bar, rate, rowsIn, bytesIn, worker], slowest));
 }
 
 function showShards() {
@@ -197,6 +197,7 @@ function meter(share) {
 function spread(values, name, extreme) {
   const sorted = Float64Array.from(values).sort();
   const quantile = (share) => name(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  if (sorted.length === 1) return quantile(0);
   return `median ${quantile(0.5)}, 90 % up to ${quantile(0.9)}, ${extreme} ${quantile(1)}`;
 }
 

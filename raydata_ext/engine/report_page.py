@@ -1,21 +1,22 @@
 """The report as one HTML page that needs nothing else: no network, no library, legible at 10,000 shards.
 
-The page is a template, a style sheet and scripts that lie beside this module. Python puts them together with the figures;
-all that is drawn, formatted or sorted is done by the scripts. Shards go into the page column by column, with labels that say
-only how they differ from the one before, which keeps it around a megabyte at 10,000 shards.
+The page is a template, a style sheet and scripts that lie beside this module. Python puts them together with the
+figures; all that is drawn, formatted or sorted is done by the scripts. Shards go into the page column by column, with
+labels that say only how they differ from the one before, which keeps it around a megabyte at 10,000 shards.
 """
 
 from __future__ import annotations
 
 import html
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
 PAGE_NAME = "report.html"
 MAX_REASONS = 200
@@ -32,19 +33,19 @@ def render_report(report: Mapping[str, object]) -> str:
     """Make the page.
 
     Args:
-        report: what `Report.as_dict` gives, and `quarantine_samples` (a list of records) where rows were set aside. Whatever
-            is missing is left out of the page or shown as a dash.
+        report: what `Report.as_dict` gives, and `quarantine_samples` (a list of records) where rows were set aside.
+            Whatever is missing is left out of the page or shown as a dash.
 
     Returns:
         The HTML text, free of lone surrogates.
     """
     status = str(report.get("status") or "unknown")
-    error = report.get("error")
+    started, error = report.get("started"), report.get("error")
     return _Page(_asset("report_page.html")).substitute(
         name=_text(report.get("name") or "unnamed"),
         status=_text(status),
-        started=_text(str(report.get("started") or "").replace("T", " ").replace("+00:00", " UTC")),
-        error=f'<pre class="error" tabindex="0" role="alert">{_text(error)}</pre>' if error else "",
+        started=f"<span>Started {_text(_readable_time(str(started)))}</span>" if started else "",
+        error=f'<pre class="error" tabindex="0" role="alert">{_text(error)}</pre>\n' if error else "",
         data=_script_json(_page_data(report)),
         style=_asset("report_page.css"),
         charts=_asset("report_charts.js"),
@@ -80,6 +81,10 @@ def _text(value: object) -> str:
     """Text as HTML, without the colours that a terminal would show."""
     plain = _TERMINAL_COLOURS.sub("", str(value))
     return html.escape(plain.encode("utf-8", "backslashreplace").decode())
+
+
+def _readable_time(iso: str) -> str:
+    return iso.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _script_json(value: object) -> str:
@@ -120,7 +125,8 @@ def _front_coded(labels: Iterable[str]) -> Iterable[tuple[int, str]]:
     """Each label as (characters in common with the one before, the rest of it)."""
     before = ""
     for label in labels:
-        common = len(os.path.commonprefix((before, label)))
+        pairs = enumerate(zip(before, label, strict=False))
+        common = next((place for place, (old, new) in pairs if old != new), min(len(before), len(label)))
         yield common, label[common:]
         before = label
 

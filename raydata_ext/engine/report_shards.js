@@ -2,13 +2,20 @@
 // The shards: their figures, a column each, and tables of them. A shard is a number, its place in every column.
 
 const report = JSON.parse(document.getElementById("data").textContent);
-const shards = { ...report.shards, label: decodeLabels(report.shards.label) };
+const shards = {
+  ...report.shards,
+  label: decodeLabels(report.shards.label),
+  // The clock of a node may be behind that of the driver.
+  begin: report.shards.begin.map((begin) => (begin == null ? begin : Math.max(begin, 0))),
+};
 const everyShard = shards.label.map((_, shard) => shard);
 /** Shards that a worker had in hand, and those of them that it did not find in the cache after all. */
 const timed = everyShard.filter((shard) => shards.begin[shard] != null && shards.seconds[shard] != null);
 const computed = timed.filter((shard) => !shards.cached[shard]);
 const commonFolder = findCommonFolder(shards.label);
 const PAGE_ROWS = 25;
+/** `w-9` before `w-10`. */
+const byName = new Intl.Collator("en", { numeric: true });
 
 const SHARD_COLUMNS = {
   label: { name: "Shard", value: (shard) => shard, cell: labelCell },
@@ -21,8 +28,7 @@ const SHARD_COLUMNS = {
   bytesOut: column("Data out", "bytes_out", format.bytes),
   begin: { ...column("Start", "begin", format.duration), optional: true },
   seconds: { ...column("Time", "seconds", format.duration), optional: true },
-  speed: { name: "MB/s", numeric: true, value: speed, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") },
-  worker: { name: "Worker", value: workerOf, cell: workerOf, optional: true },
+  worker: { name: "Worker", value: workerOf, cell: (shard) => element("span", { class: "worker" }, workerOf(shard)), optional: true },
 };
 
 /** Labels come as [characters in common with the label before, the rest]; a character is a code point. */
@@ -73,8 +79,10 @@ function countColumn(name, key) {
 function labelCell(shard) {
   const label = shortLabel(shard);
   const file = label.lastIndexOf("/") + 1;
+  const range = label.indexOf("[", file) < 0 ? label.length : label.indexOf("[", file);
   const folder = element("span", { class: "muted" }, label.slice(0, file));
-  return element("span", { class: "label", title: shards.label[shard] }, folder, label.slice(file));
+  const parts = [folder, label.slice(file, range), element("wbr"), label.slice(range)];
+  return element("span", { class: "label", title: shards.label[shard] }, ...parts);
 }
 
 /** A table of anything: columns are {name, numeric, cell: (item) => text or node}; `head` makes the content of a heading. */
@@ -149,5 +157,5 @@ function mountShardTable(section) {
 /** Missing values come last in ascending order. */
 function compare(a, b) {
   if (a == null || b == null) return (a == null) - (b == null);
-  return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+  return typeof a === "string" ? byName.compare(a, b) : a - b;
 }

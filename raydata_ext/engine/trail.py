@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import bisect
+import os
 import traceback
-from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-
 
 from raydata_ext.engine.chunk import Chunk
-from raydata_ext.errors import StepError
 
-_OWN_CODE = str(Path(__file__).parents[1])
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+
+_OWN_CODE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Trail:
@@ -26,7 +29,11 @@ class Trail:
         self.rows_read = 0
 
     def follow(self, batches: Iterable[tuple[str, pa.RecordBatch]]) -> Iterator[Chunk]:
-        """Number the rows of a shard as they are read."""
+        """Number the rows of a shard as they are read.
+
+        Args:
+            batches: (label of the piece that the rows come from, rows).
+        """
         for label, batch in batches:
             if not self._labels or self._labels[-1] != label:
                 self._starts.append(self.rows_read)
@@ -35,19 +42,33 @@ class Trail:
             self.rows_read += batch.num_rows
             yield Chunk(batch, origins)
 
-    def place(self, origins: Iterable[int]) -> str:
-        """The file and the row, or range of rows, that a row or batch was read from."""
-        numbers = [int(number) for number in origins]
-        if not numbers:
-            return "no rows"
-        piece = bisect.bisect_right(self._starts, numbers[0]) - 1
-        first, last = numbers[0] - self._starts[piece], numbers[-1] - self._starts[piece]
-        rows = f"row {first}" if first == last else f"rows {first} to {last}"
-        return f"{self._labels[piece]}: {rows}"
+    def place(self, origins: Sequence[int]) -> str:
+        """The file and the row, or the range of rows, that rows were read from.
 
-    def failure(self, step: str, origins: Iterable[int], error: BaseException) -> StepError:
-        """What to raise where a user's function raised: step, place, and the user's own part of the traceback."""
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if not frame.filename.startswith(_OWN_CODE)]
-        shown = "".join(traceback.format_list(own)) + "".join(traceback.format_exception_only(error))
-        return StepError(f"{step}: {self.place(origins)}: {type(error).__name__}: {error}\n{shown.rstrip()}")
+        Args:
+            origins: numbers of rows among those read, ascending.
+        """
+        if not len(origins):
+            return f"{self._labels[-1]}: no rows" if self._labels else "no rows"
+        (first_label, first), (last_label, last) = self._found(origins[0]), self._found(origins[-1])
+        if first_label != last_label:
+            return f"{first_label}: row {first} to {last_label}: row {last}"
+        return f"{first_label}: row {first}" if first == last else f"{first_label}: rows {first} to {last}"
+
+    def _found(self, origin: int) -> tuple[str, int]:
+        """The piece of a row and its number in there."""
+        piece = bisect.bisect_right(self._starts, origin) - 1
+        # Pieces without rows begin where the next one does; bisecting to the right passes them.
+        return self._labels[piece], int(origin) - self._starts[piece]
+
+
+def users_traceback(error: BaseException) -> str:
+    """The traceback of an error, and of those that it was raised from, without the frames of this package."""
+    shown = traceback.TracebackException.from_exception(error)
+    part: traceback.TracebackException | None = shown
+    while part is not None:
+        part.stack = traceback.StackSummary.from_list(
+            [frame for frame in part.stack if not frame.filename.startswith(_OWN_CODE)]
+        )
+        part = part.__cause__ or part.__context__
+    return "".join(shown.format()).rstrip()

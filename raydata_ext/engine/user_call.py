@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import inspect
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from raydata_ext.engine.chunk import Chunk
-from raydata_ext.engine.step_operator import Operator, check_columns
-from raydata_ext.engine.trail import Trail
+from raydata_ext.engine.event_loop import Outcome
+from raydata_ext.engine.step_operator import Operator
+from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.errors import StepError
-from raydata_ext.plan import Filter, Map, Position
+from raydata_ext.plan import Filter, Map
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from raydata_ext.engine.chunk import Chunk
+    from raydata_ext.engine.worker import Worker
+    from raydata_ext.plan import Position
+
+ROWS_AT_A_TIME = 1000
+"""Rows that row-wise functions are given at a time: so many are Python objects at once, however large the chunks are."""
 
 
 class FunctionOperator(Operator):
@@ -20,60 +28,88 @@ class FunctionOperator(Operator):
     Args:
         label: the step as messages name it.
         step: the step.
-        function: what is called.
+        number: its position in the chain.
+        worker: holds the callable.
         trail: where the rows come from.
         position: where the shard stands.
     """
 
     def __init__(
-        self, label: str, step: Map | Filter, function: Callable[..., Any], trail: Trail, position: Position
+        self, label: str, step: Map | Filter, number: int, worker: Worker, trail: Trail, position: Position
     ) -> None:
-        super().__init__(label)
-        self._function = function
-        self._trail = trail
-        self._input_columns = step.input_columns
-        self._next_index = (position.first_row or 0) if step.with_indices else None
-        self._last: tuple[int, ...] = (position.index,) if isinstance(step, Map) and step.with_rank else ()
+        super().__init__(label, trail)
+        self.input_columns = step.input_columns
+        self._function = worker.callable(number)
+        self._worker = worker
+        self._with_indices = step.with_indices
+        self._next_index = position.first_row or 0
+        self._rank = position.index if isinstance(step, Map) and step.with_rank else None
 
-    def call_row(self, origin: int, *values: Any) -> Any:
-        """Call the function on one row, given as a mapping or as the values of the input columns."""
-        index = self._take_indices(1)
-        try:
-            return self._function(*values, *index, *self._last)
-        except Exception as error:
-            raise self._trail.failure(self.label, (origin,), error) from error
+    def call_rows(self, chunk: Chunk, columns: Sequence[Iterable[Any]]) -> list[Any]:
+        """Call the function on each row.
 
-    def call_batch(self, chunk: Chunk, *values: Any) -> Any:
-        """Call the function on one batch, given as one value or as the input columns."""
-        first = self._take_indices(chunk.num_rows)
-        indices = [list(range(first[0], first[0] + chunk.num_rows))] if first else []
-        try:
-            return self._function(*values, *indices, *self._last)
-        except Exception as error:
-            raise self._trail.failure(self.label, ends(chunk), error) from error
+        Args:
+            chunk: the rows.
+            columns: for each positional argument, its values for all rows.
 
-    def check_input(self, batch: pa.RecordBatch) -> None:
-        """Raise where an input column is missing."""
-        if self._input_columns is not None:
-            check_columns(self.label, batch, self._input_columns)
+        Returns:
+            What it returned for each row.
+
+        Raises:
+            StepError: it raised.
+        """
+        rows = chunk.num_rows
+        arguments = [*columns]
+        if self._with_indices:
+            arguments.append(self._take_indices(rows))
+        if self._rank is not None:
+            arguments.append([self._rank] * rows)
+        calls = zip(*arguments, strict=True) if arguments else [()] * rows
+        return self._call_each(calls, chunk.origins, 1)
+
+    def call_batch(self, chunk: Chunk, values: Sequence[Any]) -> Any:
+        """Call the function on one batch.
+
+        Args:
+            chunk: the rows.
+            values: the positional arguments.
+
+        Raises:
+            StepError: it raised.
+        """
+        arguments = [*values]
+        if self._with_indices:
+            arguments.append(list(self._take_indices(chunk.num_rows)))
+        if self._rank is not None:
+            arguments.append(self._rank)
+        return self._call_each([arguments], chunk.origins, chunk.num_rows)[0]
 
     def wrong_result(self, origins: Sequence[int], result: object, expected: str) -> StepError:
         """What to raise where the function returned something that cannot be used."""
         kind = type(result).__name__
-        return StepError(f"{self.label}: {self._trail.place(origins)}: the function returned {kind}; {expected}")
+        return StepError(f"{self.label}: {self.trail.place(origins)}: the function returned {kind}; {expected}")
 
-    def misfit(self, chunk: Chunk, error: Exception) -> StepError:
-        """What to raise where returned values do not make columns."""
-        return StepError(f"{self.label}: {self._trail.place(ends(chunk))}: {error}")
+    def _call_each(self, calls: Iterable[Sequence[Any]], origins: Sequence[int], rows_each: int) -> list[Any]:
+        results = self._results(self._function, calls, origins, rows_each)
+        if results and inspect.iscoroutine(results[0]):
+            outcomes = self._worker.await_all(results)
+            return self._results(Outcome.get, [(outcome,) for outcome in outcomes], origins, rows_each)
+        return results
 
-    def _take_indices(self, count: int) -> tuple[int, ...]:
-        if self._next_index is None:
-            return ()
+    def _results(
+        self, function: Callable[..., Any], calls: Iterable[Sequence[Any]], origins: Sequence[int], rows_each: int
+    ) -> list[Any]:
+        results: list[Any] = []
+        try:
+            for arguments in calls:
+                results.append(function(*arguments))  # noqa: PERF401 - how many there are says which call raised
+        except Exception as error:
+            failed = origins[len(results) * rows_each :][:rows_each]
+            place, kind = self.trail.place(failed), type(error).__name__
+            raise StepError(f"{self.label}: {place}: {kind}: {error}\n{users_traceback(error)}") from error
+        return results
+
+    def _take_indices(self, count: int) -> range:
         first = self._next_index
         self._next_index += count
-        return (first,)
-
-
-def ends(chunk: Chunk) -> tuple[int, int]:
-    """The origins of the first and the last row."""
-    return int(chunk.origins[0]), int(chunk.origins[-1])
+        return range(first, first + count)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from raydata_ext.engine.event_loop import EventLoop, Outcome
+from raydata_ext.engine.trail import users_traceback
 from raydata_ext.errors import StepError
 from raydata_ext.plan import Chain, Filter, Map
-from raydata_ext.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Sequence
+
+    from typing_extensions import Self
+
+    from raydata_ext.store import Store
 
 Outcome_co = TypeVar("Outcome_co", covariant=True)
 
@@ -30,11 +38,21 @@ class Program:
 
 @dataclass(eq=False)
 class Worker:
-    """One worker, be it an actor or the driver itself."""
+    """One worker, be it an actor or the driver itself.
+
+    A step whose function is a class has one instance a worker. Methods `setup()` and `teardown()` of it, where it has
+    them, are called after it was built and when the worker is closed. Leave the worker as a context, or call `close`.
+
+    Attributes:
+        program: what it works on.
+        name: what reports call it, `host:pid`.
+    """
 
     program: Program
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
-    _callables: dict[int, Callable[..., Any]] = field(default_factory=dict)
+    _callables: dict[int, Callable[..., Any]] = field(default_factory=dict, init=False)
+    _instances: list[tuple[int, Any]] = field(default_factory=list, init=False)
+    _loop: EventLoop | None = field(default=None, init=False)
 
     def callable(self, number: int) -> Callable[..., Any]:
         """The callable of a step, built at its first use and kept.
@@ -43,16 +61,62 @@ class Worker:
             number: position of a map or filter in the chain.
 
         Raises:
-            StepError: the class of the step cannot be built.
+            StepError: the class of the step cannot be built or set up.
         """
         if number not in self._callables:
-            step = self.program.chain.steps[number]
-            assert isinstance(step, Map | Filter)
             try:
-                self._callables[number] = step.function.build()
+                self._callables[number] = self._built(number)
             except Exception as error:
-                raise StepError(f"step {number + 1} `{step.label}`: {type(error).__name__}: {error}") from error
+                raise self._failure(number, "building", error) from error
         return self._callables[number]
+
+    def await_all(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Outcome]:
+        """Run coroutines of a user's function side by side; see `EventLoop.run`."""
+        if self._loop is None:
+            self._loop = EventLoop()
+        return self._loop.run(coroutines)
+
+    def close(self) -> None:
+        """Let go of all callables; the worker may be used again and builds new ones then.
+
+        Raises:
+            StepError: a `teardown` raised; the others were called all the same.
+        """
+        instances, self._instances = self._instances, []
+        self._callables.clear()
+        failures: list[StepError] = []
+        for number, instance in reversed(instances):
+            try:
+                getattr(instance, "teardown", _nothing)()
+            except Exception as error:  # noqa: BLE001 - raised below, once every instance had its turn
+                failures.append(self._failure(number, "teardown", error))
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+        if failures:
+            raise failures[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self.close()
+
+    def _built(self, number: int) -> Callable[..., Any]:
+        step = self.program.chain.steps[number]
+        assert isinstance(step, Map | Filter)
+        function = step.function.build()
+        if isinstance(step.function.target, type):
+            instance = function.func if isinstance(function, functools.partial) else function
+            getattr(instance, "setup", _nothing)()
+            self._instances.append((number, instance))
+        return function
+
+    def _failure(self, number: int, doing: str, error: Exception) -> StepError:
+        step = self.program.chain.steps[number]
+        return StepError(
+            f"step {number + 1} `{step.label}`: {doing}: {type(error).__name__}: {error}\n{users_traceback(error)}"
+        )
 
 
 class Task(Protocol[Outcome_co]):
@@ -70,3 +134,5 @@ class Task(Protocol[Outcome_co]):
         """Do the work and return a receipt of it, never the rows."""
 
 
+def _nothing() -> None:
+    """What is called in place of a method that the user's class does not have."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import xxhash
 
+from raydata_ext.fingerprint.framing import digest
 from raydata_ext.fingerprint.modules import Reference, describe_reference, installed_source, resolve
 from raydata_ext.fingerprint.node import Node, Role, Scope, UnhashableError, named, placed
 
@@ -18,10 +19,10 @@ _BUFFER_ITEMS: Final = 1 << 17
 
 
 def describe_array(value: np.ndarray[Any, Any], _scope: Scope) -> Node:
-    """Describe an array by dtype, shape and content in row-major order; a map of a file counts as the array that it
-    shows.
+    """Describe an array by dtype, shape and content in row-major order.
 
-    Arrays of Python objects are described element by element. The memory layout (strides, Fortran order) has no part.
+    A map of a file counts as the array that it shows, and arrays of Python objects element by element. The layout in
+    memory (strides, Fortran order, padding of records) has no part.
     """
     head = (_dtype_text(value.dtype), repr(value.shape).encode())
     edges = []
@@ -42,6 +43,8 @@ def describe_array(value: np.ndarray[Any, Any], _scope: Scope) -> Node:
 
 def hash_array(value: np.ndarray[Any, Any]) -> bytes:
     """Hash the content in row-major order; a contiguous array is read in place, any other piece by piece."""
+    if value.dtype.names is not None:
+        return digest(*[hash_array(value[name]) for name in value.dtype.names])
     hasher = xxhash.xxh3_128()
     if value.flags.c_contiguous:
         hasher.update(_as_bytes(value))
@@ -67,7 +70,9 @@ def _describe_dtype(value: np.dtype[Any], _scope: Scope) -> Node:
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> bytes:
-    return repr(dtype.descr if dtype.names is not None else dtype.str if dtype.kind != "T" else str(dtype)).encode()
+    if dtype.names is not None:
+        return repr([(name, _dtype_text(dtype[name])) for name in dtype.names]).encode()
+    return repr((dtype.subdtype, dtype.str) if dtype.kind != "T" else str(dtype)).encode()
 
 
 def _describe_ufunc(value: np.ufunc, scope: Scope) -> Node:

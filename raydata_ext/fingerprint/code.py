@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Final
 
-from raydata_ext.fingerprint.framing import digest, encode_scalar
+from raydata_ext.fingerprint.framing import digest, require_scalar
 from raydata_ext.fingerprint.graph import Vertex, digest_vertices
 from raydata_ext.fingerprint.instructions import read_instructions
 from raydata_ext.fingerprint.reads import Reads, find_reads, nested_code
@@ -70,7 +70,7 @@ def summarize_code(code: CodeType) -> CodeSummary:
         instructions = read_instructions(code)
         nested = {inner: summarize_code(inner) for inner in nested_code(instructions)}
         summary = CodeSummary(
-            digest=_digest_code(code, instructions, [_constant_digest(item.arg) for item in instructions]),
+            digest=_digest_code(code, instructions, [digest_constant(item.arg) for item in instructions]),
             shape=_digest_code(code, instructions, [_constant_shape(item.arg) for item in instructions]),
             constants=_constants(instructions),
             reads=find_reads(instructions, [inner.reads for inner in nested.values()]),
@@ -86,14 +86,14 @@ def _digest_code(code: CodeType, instructions: Sequence[Instruction], constants:
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     numbers = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _MEANINGFUL_FLAGS)
-    signature = [encode_scalar(item) or b"" for item in (*numbers, *code.co_varnames[:count])]
+    signature = [require_scalar(item) for item in (*numbers, *code.co_varnames[:count])]
     body = digest_vertices([_vertex(instructions, index, constants) for index in range(len(instructions))])
     return digest(b"code", *signature, body[_next(instructions, 0)])
 
 
 def _vertex(instructions: Sequence[Instruction], index: int, constants: Sequence[bytes]) -> Vertex:
     instruction = instructions[index]
-    operand = constants[index] if instruction.is_constant else encode_scalar(instruction.arg)
+    operand = constants[index] if instruction.is_constant else require_scalar(instruction.arg)
     # A test that jumps where it holds, and one that jumps where it does not, are one test with two outcomes.
     op, if_jump, if_next = _TESTS.get(instruction.op, (instruction.op, b"jump", b"next"))
     edges: list[tuple[bytes, int | bytes]] = []
@@ -104,7 +104,7 @@ def _vertex(instructions: Sequence[Instruction], index: int, constants: Sequence
     if instruction.handler is not None:
         target, depth, lasti = instruction.handler
         edges.append((b"handler %d %d" % (depth, lasti), _next(instructions, target)))
-    return Vertex(digest(op.encode(), operand or b""), edges, ordered=False)
+    return Vertex(digest(op.encode(), operand), edges, ordered=False)
 
 
 def _next(instructions: Sequence[Instruction], index: int) -> int:
@@ -119,16 +119,17 @@ def _next(instructions: Sequence[Instruction], index: int) -> int:
     return min(seen) if instructions[index].op in _UNCONDITIONAL else index
 
 
-def _constant_digest(value: object) -> bytes:
+def digest_constant(value: object) -> bytes:
+    """Digest a constant of a code object; the order of a frozenset has no part."""
     if isinstance(value, CodeType):
         return summarize_code(value).digest
     if isinstance(value, tuple):
-        return digest(b"tuple", *[_constant_digest(item) for item in value])
+        return digest(b"tuple", *[digest_constant(item) for item in value])
     if isinstance(value, frozenset):
-        return digest(b"frozenset", *sorted(_constant_digest(item) for item in value))
+        return digest(b"frozenset", *sorted(digest_constant(item) for item in value))
     if isinstance(value, slice):
-        return digest(b"slice", *[_constant_digest(item) for item in (value.start, value.stop, value.step)])
-    return encode_scalar(value) or b""
+        return digest(b"slice", *[digest_constant(item) for item in (value.start, value.stop, value.step)])
+    return require_scalar(value)
 
 
 def _constant_shape(value: object) -> bytes:
@@ -144,5 +145,5 @@ def _constants(instructions: Sequence[Instruction]) -> tuple[object, ...]:
             inner = summarize_code(instruction.arg).constants
         else:
             inner = (instruction.arg,)
-        found.update({_constant_digest(value): value for value in inner if _constant_digest(value) not in found})
+        found.update({digest_constant(value): value for value in inner if digest_constant(value) not in found})
     return tuple(found.values())

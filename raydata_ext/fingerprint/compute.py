@@ -35,6 +35,11 @@ def fingerprint(value: object, name: str = "value", *, exclude: Collection[str] 
     places of files do not count, nor do hash seed, process and machine. Another minor version of Python compiles to
     other code, so a function has another fingerprint there; data has the same.
 
+    A module of the user's that a function imports while it runs is imported now, to see what it uses there. A dict
+    counts with the order of its items, a set without. Changing state that a function reads, such as a global, changes
+    its fingerprint; exclude what is only a cache, or let the object say what counts: `__fingerprint__`,
+    `__getstate__`, or `register`.
+
     Args:
         value: Anything that has stable content.
         name: What to call the value in `parts` and errors.

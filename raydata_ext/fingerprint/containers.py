@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import xxhash
 
-from raydata_ext.fingerprint.framing import digest, encode_scalar, is_scalar
+from raydata_ext.fingerprint.framing import digest, encode_scalar, is_scalar, require_scalar
 from raydata_ext.fingerprint.node import Edge, Node, Role, Scope, named, placed
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def describe_sequence(value: Collection[object], _scope: Scope) -> Node:
     """Describe a list, tuple or deque by its items in their order."""
     tag = type(value).__name__
     if len(value) > _SMALL and all(map(is_scalar, value)):
-        return Node(tag, (b"scalars", digest(*map(_encoded, value))))
+        return Node(tag, (b"scalars", digest(*map(require_scalar, value))))
     edges = [placed(Role.ITEM, str(index), item) for index, item in enumerate(value)]
     if isinstance(value, deque):
-        return Node(tag, (_encoded(value.maxlen),), edges)
+        return Node(tag, (require_scalar(value.maxlen),), edges)
     return Node(tag, (), edges)
 
 
@@ -43,7 +43,7 @@ def describe_set(value: Collection[object], _scope: Scope) -> Node:
     """Describe a set by its elements; their order, which differs from process to process, has no part."""
     tag = "set" if isinstance(value, set) else "frozenset"
     if len(value) > _SMALL and all(map(is_scalar, value)):
-        return Node(tag, (b"scalars", digest(*sorted(map(_encoded, value)))))
+        return Node(tag, (b"scalars", digest(*sorted(map(require_scalar, value)))))
     return Node(tag, (), [placed(Role.ITEM, "element", item) for item in value], ordered=False)
 
 
@@ -51,7 +51,7 @@ def describe_mapping(value: Mapping[Any, object], _scope: Scope) -> Node:
     """Describe a dict by its items, in their order: iteration shows it to the function."""
     tag = "dict" if type(value) is dict else type(value).__name__
     if len(value) > _SMALL and all(map(is_scalar, value)) and all(map(is_scalar, value.values())):
-        content = digest(*map(_encoded, value), *map(_encoded, value.values()))
+        content = digest(*map(require_scalar, value), *map(require_scalar, value.values()))
         return Node(tag, (b"scalars", content), _factory(value))
     return Node(tag, (), [*_factory(value), *mapping_edges(value)])
 
@@ -78,10 +78,6 @@ def mapping_edges(value: Mapping[Any, object]) -> list[Edge]:
 
 def _factory(value: Mapping[Any, object]) -> list[Edge]:
     return [placed(Role.ATTRIBUTE, "default_factory", value.default_factory)] if isinstance(value, defaultdict) else []
-
-
-def _encoded(value: object) -> bytes:
-    return encode_scalar(value) or b""
 
 
 def _describe_bytes(value: Any, _scope: Scope) -> Node:

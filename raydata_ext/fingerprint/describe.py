@@ -6,7 +6,6 @@ import enum
 import functools
 from types import (
     BuiltinFunctionType,
-    CellType,
     ClassMethodDescriptorType,
     CodeType,
     FunctionType,
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from raydata_ext.fingerprint import arrays, arrow, classes, containers, functions, libraries, modules
 from raydata_ext.fingerprint.code import summarize_code
-from raydata_ext.fingerprint.node import Node, Role, Scope, placed
+from raydata_ext.fingerprint.node import Node, Scope
 from raydata_ext.fingerprint.objects import NO_FINGERPRINT, describe_object, describe_own_fingerprint, own_fingerprint
 from raydata_ext.fingerprint.reducers import describe_reduced, find_reducer
 
@@ -60,10 +59,6 @@ def _describe_code(code: CodeType, _scope: Scope) -> Node:
     return Node("code", (summarize_code(code).digest,), name=code.co_name)
 
 
-def _describe_cell(cell: CellType, _scope: Scope) -> Node:
-    return Node("cell", edges=[placed(Role.ITEM, "content", cell.cell_contents)])
-
-
 def _family(cls: type) -> _Describer | None:
     return next((_FAMILIES[base] for base in cls.__mro__ if base in _FAMILIES), None)
 
@@ -87,7 +82,6 @@ _FAMILIES: Final[dict[type, _Describer]] = {
     modules.Reference: modules.describe_reference,
     enum.Enum: classes.describe_enum_member,
     CodeType: _describe_code,
-    CellType: _describe_cell,
     **containers.FAMILIES,
     **arrays.FAMILIES,
     **arrow.FAMILIES,

@@ -28,10 +28,17 @@ def combine(*parts: str | bytes | int) -> str:
     Raises:
         TypeError: A part is of another type.
     """
-    for part in parts:
-        if not isinstance(part, (str, bytes, int)):
-            raise TypeError(f"combine() takes str, bytes and int, not {type(part).__name__}: {part!r:.80}")
-    return digest(*[encode_scalar(part) or b"" for part in parts]).hex()
+    return digest(*[_encode_part(part) for part in parts]).hex()
+
+
+def _encode_part(part: str | bytes | int) -> bytes:
+    if isinstance(part, str):
+        return _encode_str(str.__str__(part))
+    if isinstance(part, bytes):
+        return _encode_bytes(part)
+    if isinstance(part, int):
+        return require_scalar(part if isinstance(part, bool) else int(part))
+    raise TypeError(f"combine() takes str, bytes and int, not {type(part).__name__}: {part!r:.80}")
 
 
 def digest(*parts: bytes) -> bytes:
@@ -48,6 +55,18 @@ def encode_scalar(value: object) -> bytes | None:
     """
     encoder = _ENCODERS.get(type(value))
     return None if encoder is None else encoder(value)
+
+
+def require_scalar(value: object) -> bytes:
+    """Encode a value that must be a scalar.
+
+    Raises:
+        TypeError: It is none.
+    """
+    encoded = encode_scalar(value)
+    if encoded is None:
+        raise TypeError(f"not a scalar: {value!r:.80} ({type(value).__name__})")
+    return encoded
 
 
 def is_scalar(value: object) -> bool:

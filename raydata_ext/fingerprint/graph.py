@@ -37,12 +37,16 @@ def digest_vertices(vertices: Sequence[Vertex]) -> list[bytes]:
         round and the rounds are at most the longest chain of vertices that look alike.
     """
     digests: dict[int, bytes] = {}
+    # A vertex before a cycle that looks like a vertex of the cycle counts as that one: the cycle, unrolled by a step.
+    on_cycles: dict[bytes, bytes] = {}
     for component in _components(vertices):
         first = component[0]
         if len(component) == 1 and all(child != first for _, child in vertices[first].edges):
-            digests[first] = _digest_vertex(vertices[first], digests)
+            own = _digest_vertex(vertices[first], digests)
+            digests[first] = on_cycles.get(own, own)
         else:
             digests.update(_digest_cycle(vertices, component, digests))
+            on_cycles.update({_digest_vertex(vertices[index], digests): digests[index] for index in component})
     return [digests[index] for index in range(len(vertices))]
 
 

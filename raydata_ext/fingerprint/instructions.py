@@ -66,7 +66,7 @@ def read_instructions(code: CodeType) -> list[Instruction]:
         (instruction.offset, op, arg, instruction)
         for position, instruction in enumerate(raw)
         if position not in erased
-        for op, arg in _split(instruction)
+        for op, arg in _split(code, instruction)
     ]
     offsets = [offset for offset, *_ in split]
     handlers = [
@@ -87,17 +87,19 @@ def read_instructions(code: CodeType) -> list[Instruction]:
     ]
 
 
-def _split(instruction: dis.Instruction) -> list[tuple[str, object]]:
+def _split(code: CodeType, instruction: dis.Instruction) -> list[tuple[str, object]]:
     parts = _FUSED.get(instruction.opname)
     if parts is not None:
         return list(zip(parts, instruction.argval, strict=True))
-    return [(instruction.opname, _operand(instruction))]
+    return [(instruction.opname, _operand(code, instruction))]
 
 
-def _operand(instruction: dis.Instruction) -> object:
+def _operand(code: CodeType, instruction: dis.Instruction) -> object:
     if instruction.opname == "MAKE_FUNCTION" and instruction.arg is not None:
         return instruction.arg & ~_ANNOTATIONS
-    if instruction.opcode in dis.hasconst or isinstance(instruction.argval, str):
+    if instruction.opcode in dis.hasconst and instruction.arg is not None:
+        return code.co_consts[instruction.arg]  # `dis` itself does not know those of keyword names
+    if isinstance(instruction.argval, str):
         return instruction.argval
     return instruction.arg
 

@@ -15,6 +15,7 @@ import uuid
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from raydata_ext.fingerprint.code import digest_constant
 from raydata_ext.fingerprint.framing import digest, encode_scalar, is_scalar
 from raydata_ext.fingerprint.node import Edge, Node, Role
 
@@ -94,7 +95,7 @@ class _Listing:
         if node.code is not None:
             self._parts[f"{prefix}{CODE}"] = f"#{node.code.shape.hex()} {node.name}"[:MAX_TEXT]
             for place, constant in enumerate(node.code.constants):
-                text = _short_text(constant, None) or "#" + digest(repr(constant).encode()).hex()
+                text = _short_text(constant, None) or "#" + digest(digest_constant(constant)).hex()
                 self._parts[f"{prefix}{CONSTANT} {place}"] = text
         if node.tag == "class":
             self._parts[f"{prefix}{NAME}"] = node.name[:MAX_TEXT]
@@ -150,6 +151,7 @@ class _Listing:
         if index in self._seen:
             return
         self._seen.add(index)
+        self._root_module = self._root_module or node.module
         kind = "class" if node.tag == "class" else "method" if edge.role is Role.MEMBER else "helper"
         place = f"{node.module}." if node.module not in {self._root_module, "", "__main__"} else ""
         subject = f"{kind} `{place}{node.name}`"

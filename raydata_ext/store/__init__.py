@@ -11,22 +11,32 @@ from raydata_ext.store.dataset_directory import (
     verify_dataset_directory,
     write_dataset_directory,
 )
+from raydata_ext.store.garbage_collection import Garbage, GarbageReport, collect_garbage
 from raydata_ext.store.huggingface_files import FormatState
 from raydata_ext.store.manifest import Manifest, ShardFile
 from raydata_ext.store.receipt import Receipt
+from raydata_ext.store.retrying import Retries
 from raydata_ext.store.store import Store
+from raydata_ext.store.verification import BadEntry, VerificationReport, verify
 
 __all__ = [
+    "BadEntry",
     "DatasetDirectory",
     "FormatState",
+    "Garbage",
+    "GarbageReport",
     "Manifest",
     "Receipt",
+    "Retries",
     "ShardFile",
     "Store",
+    "VerificationReport",
+    "collect_garbage",
     "data_file_name",
     "holds_dataset",
     "prepare_dataset_directory",
     "read_dataset_directory",
+    "verify",
     "verify_dataset_directory",
     "write_dataset_directory",
 ]

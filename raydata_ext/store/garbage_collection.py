@@ -111,7 +111,7 @@ def collect_garbage(
     removed: list[Garbage] = []
     entries_left, bytes_left = len(contents.entries), contents.num_bytes
     for stray in contents.strays:
-        if dry_run or _remove(store.files, stray):
+        if mapped.isdisjoint(stray.names) and (dry_run or _remove(store.files, stray)):
             removed.append(stray)
             bytes_left -= stray.num_bytes
     for entry in sorted(contents.entries, key=lambda entry: entry.last_used):

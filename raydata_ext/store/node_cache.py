@@ -92,7 +92,7 @@ class NodeCache:
             path: The file.
             name: File name of the copy.
         """
-        path.replace(Path(self.directory, name))
+        path.replace(self.make_directory() / name)
         with contextlib.suppress(StoreError):  # the copy stands; the next fetch says so if there is no room left
             self._make_room(0)
 
@@ -125,7 +125,10 @@ class NodeCache:
                     f"{copy.name}: what was fetched is not what its receipt describes ({num_bytes} bytes of checksum "
                     f"{checksum}); discard the entry and compute it again"
                 )
-            _hold_link(temporary, link, num_bytes)  # before others see the copy, and could evict it
+            if not _hold_link(temporary, link, num_bytes):  # before others see the copy, and could evict it
+                raise StoreError(
+                    f"{temporary} was removed while it was in use; nobody else may write to that directory"
+                )
             temporary.replace(copy)
         finally:
             temporary.unlink(missing_ok=True)

@@ -48,7 +48,7 @@ class RemoteEntries:
 
     root: str
     copies: NodeCache
-    storage_options: Mapping[str, Any] = field(default_factory=dict)
+    storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)  # it may hold secrets
     retries: Retries = field(default_factory=Retries)
 
     def directories(self) -> list[str]:

@@ -39,12 +39,12 @@ class BatchFrames:
         """Take in a batch and yield the batches that are complete with it. A whole batch passes through uncopied."""
         rows_taken = 0
         # What belongs to the batch as a whole (a dictionary) is not counted against its rows.
-        shared_bytes = batch.slice(0, 0).nbytes
+        shared_bytes = _num_bytes(batch.slice(0, 0))
         while rows_taken < batch.num_rows:
             length = min(batch.num_rows - rows_taken, self._spans[-1] - self._held_rows)
             piece = batch if length == batch.num_rows else _cut(batch, rows_taken, length)
             rows_taken += length
-            self._hold([(piece, max(piece.nbytes - shared_bytes, 0))])
+            self._hold([(piece, max(_num_bytes(piece) - shared_bytes, 0))])
             yield from self._settle()
 
     def flush(self) -> Iterator[pa.RecordBatch]:
@@ -100,10 +100,10 @@ def _split(
         elif rows <= 0:
             rest.append((piece, num_bytes))
         else:
-            shared_bytes = piece.slice(0, 0).nbytes
+            shared_bytes = _num_bytes(piece.slice(0, 0))
             head, tail = _cut(piece, 0, rows), _cut(piece, rows, piece.num_rows - rows)
-            first.append((head, max(head.nbytes - shared_bytes, 0)))
-            rest.append((tail, max(tail.nbytes - shared_bytes, 0)))
+            first.append((head, max(_num_bytes(head) - shared_bytes, 0)))
+            rest.append((tail, max(_num_bytes(tail) - shared_bytes, 0)))
         rows -= piece.num_rows
     return first, rest
 
@@ -111,3 +111,10 @@ def _split(
 def _cut(batch: pa.RecordBatch, start: int, length: int) -> pa.RecordBatch:
     # Of a slice, Arrow may write up to 63 bytes of what follows it. Copied, the file depends on its own rows alone.
     return compact_views(pa.concat_batches([batch.slice(start, length)]))
+
+
+def _num_bytes(batch: pa.RecordBatch) -> int:
+    try:
+        return int(batch.nbytes)
+    except pa.ArrowException:  # older pyarrow cannot tell what a view refers to; then rows alone are counted off
+        return int(batch.get_total_buffer_size())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,28 +27,24 @@ class BatchIndex:
 
     Args:
         table: the table. Its rows stay where they are.
+
+    Attributes:
+        batches: the record batches that have rows.
+        starts: the first row of each, and the number of all rows at the end.
     """
 
     def __init__(self, table: pa.Table) -> None:
         self.batches: list[pa.RecordBatch] = [batch for batch in table.to_batches() if batch.num_rows]
         self._names: list[str] = table.column_names
-        self._starts = [0, *accumulate(batch.num_rows for batch in self.batches)]
-        self._start_array = np.array(self._starts, np.int64)
+        self.starts: list[int] = [0, *accumulate(batch.num_rows for batch in self.batches)]
         self._columns: dict[int, list[pa.Array]] = {}
-        self._lock = Lock()
-        self._addresses: NDArray[np.int64] | None = None
-        self._addressed = np.zeros(len(self.batches), bool)
+        self._addresses: dict[int, NDArray[np.int64]] = {}
         self._bytes: list[int] | None = None
 
     def locate(self, row: int) -> tuple[int, int]:
         """Return the number of the batch that a row is in, and the place of the row in it."""
-        batch = bisect_right(self._starts, row) - 1
-        return batch, row - self._starts[batch]
-
-    def locate_all(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Do the same for many rows; int64, shape (n,) in and out."""
-        batches = self._start_array.searchsorted(rows, side="right") - 1
-        return batches, rows - self._start_array.take(batches)
+        batch = bisect_right(self.starts, row) - 1
+        return batch, row - self.starts[batch]
 
     def row(self, row: int) -> dict[str, Any]:
         """Return one row as Python values."""
@@ -85,36 +80,27 @@ class BatchIndex:
         tail = int(self.batches[last].slice(0, end + 1).nbytes)
         return head + self._bytes[last] - self._bytes[first + 1] + tail
 
-    def addresses(self, batches: NDArray[np.int64], layouts: Sequence[Layout | None]) -> NDArray[np.int64]:
-        """Return where the buffers of batches are.
+    def find_addresses(self, batch: int, layouts: Sequence[Layout | None]) -> NDArray[np.int64]:
+        """Return where the buffers of a batch are, column after column.
 
         Args:
-            batches: numbers of batches; int64, shape (n,).
+            batch: number of the batch.
             layouts: layout of each column; a column whose layout is None is left out.
 
         Returns:
-            The addresses of all columns one after another; int64, shape (n, sum of the sizes of the layouts).
+            Addresses, valid while the batch is alive; int64, shape (sum of the sizes of the layouts,).
         """
-        if self._addresses is None or not self._addressed.take(batches).all():
-            with self._lock:
-                found = self._find_addresses(batches, layouts)
-        else:
-            found = self._addresses
-        return found.take(batches, axis=0)
-
-    def _find_addresses(self, batches: NDArray[np.int64], layouts: Sequence[Layout | None]) -> NDArray[np.int64]:
-        """Find the addresses of those batches for which this was not done, and return those of all batches."""
-        if self._addresses is None:
-            width = sum(layout.size for layout in layouts if layout is not None)
-            self._addresses = np.zeros((len(self.batches), width), np.int64)
-        for number in np.unique(batches[~self._addressed.take(batches)]).tolist():
-            self._addresses[number] = [
-                address
-                for column, layout in zip(self.batches[number].columns, layouts, strict=True)
-                if layout is not None
-                for address in layout.addresses(column)
+        found = self._addresses.get(batch)
+        if found is None:
+            columns = zip(self.batches[batch].columns, layouts, strict=True)
+            addresses = [
+                address for column, layout in columns if layout is not None for address in layout.addresses(column)
             ]
-            self._addressed[number] = True
+            found = self._addresses[batch] = np.array(addresses, np.int64)
+        return found
+
+    def known_addresses(self) -> dict[int, NDArray[np.int64]]:
+        """Return the addresses that were found so far, by the number of the batch."""
         return self._addresses
 
     def _cache_columns(self, batch: int) -> list[pa.Array]:

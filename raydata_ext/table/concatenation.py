@@ -100,6 +100,11 @@ class ConcatenationTable(Table):
         joined = [InMemoryTable(table) if isinstance(table, pa.Table) else table for table in tables]
         if not joined:
             raise ValueError("there are no tables to concatenate; pass one at least")
+        for table in joined:
+            if not isinstance(table, Table):
+                raise TypeError(
+                    f"cannot concatenate a {type(table).__name__}; pass tables of this package or of pyarrow"
+                )
         if axis == 0:
             return _join_rows([(table.schema, _blocks(table)) for table in joined])
         if axis == 1:
@@ -154,9 +159,8 @@ class ConcatenationTable(Table):
 def _blocks(table: Table) -> list[RowBlock]:
     if isinstance(table, ConcatenationTable):
         return table.blocks
-    if isinstance(table, TableBlock):
-        return [[table]]
-    raise TypeError(f"cannot concatenate a {type(table).__name__}; pass tables of this package or of pyarrow")
+    assert isinstance(table, TableBlock), "every other table is a block"
+    return [[table]]
 
 
 def _schema_of(row_block: RowBlock) -> pa.Schema:

@@ -7,6 +7,7 @@ it has: a map is a list of key and value, a list view is a list, any other exten
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,17 @@ def type_from_feature(feature: Any, path: str = "column") -> pa.DataType | None:
         if isinstance(error, SchemaError):
             raise
         raise SchemaError(f"`{path}`: {feature!r} is not a well-formed feature: {error!r}") from error
+
+
+def extension_metadata(feature: Feature) -> dict[str, str] | None:
+    """Return the field metadata by which Hugging Face knows a column of nested lists for an array, if it is one."""
+    kind = feature.get("_type") if isinstance(feature, dict) else None
+    if not isinstance(kind, str) or _KINDS.get(kind) is not _array_type:
+        return None
+    return {
+        "ARROW:extension:name": f"datasets.features.features.{kind}ExtensionType",
+        "ARROW:extension:metadata": json.dumps([feature["shape"], feature["dtype"]]),
+    }
 
 
 def _feature_from_extension(data_type: pa.DataType, path: str) -> Feature:

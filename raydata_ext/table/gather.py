@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from raydata_ext.table.combine import join_arrays
-from raydata_ext.table.layouts import MAX_OFFSET, OffsetOverflowError
+from raydata_ext.table.layouts import MAX_OFFSET, Layout, OffsetOverflowError
 from raydata_ext.table.rows_without_columns import rows_without_columns
 
 if TYPE_CHECKING:
@@ -17,97 +18,115 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raydata_ext.table.batch_index import BatchIndex
-from raydata_ext.table.layouts import Layout
 
 
-class Located(NamedTuple):
-    """Where the rows of a result are, part by part.
+class Places(NamedTuple):
+    """Where rows are.
 
     Args:
-        parts: for each part that holds some of the rows: the part, the number of the batch of each of these rows, and
-            the place of each in its batch; int64, both of shape (rows in the part,).
-        ranks: where each row of all parts, one after another, stands in the result; int64, shape (n,). None where they
-            stand in order.
+        batches: for each row the number of the record batch that it is in; int64, shape (n,).
+        rows: for each row its place in that batch; int64, shape (n,).
     """
 
-    parts: list[tuple[BatchIndex, NDArray[np.int64], NDArray[np.int64]]]
-    ranks: NDArray[np.int64] | None
+    batches: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
-    @property
-    def num_rows(self) -> int:
-        """Number of rows in the result."""
-        return sum(len(places) for _, _, places in self.parts)
-
-    def in_order(self, values: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Put values of rows, given part by part, in the order of the result."""
-        if self.ranks is None:
-            return values[0] if len(values) == 1 else np.concatenate(values)
-        joined = np.concatenate(values)
-        ordered = np.empty_like(joined)
-        ordered[self.ranks] = joined
-        return ordered
-
-    def between(self, start: int, stop: int) -> Located:
-        """Return the rows from start up to stop of the result."""
-        ranks = np.arange(self.num_rows) if self.ranks is None else self.ranks
-        wanted = (ranks >= start) & (ranks < stop)
-        parts = []
-        first = 0
-        for part, batches, places in self.parts:
-            mask = wanted[first : first + len(places)]
-            first += len(places)
-            parts.append((part, batches[mask], places[mask]))
-        return Located(parts, ranks[wanted] - start)
+    def __getitem__(self, some: slice) -> Places:  # type: ignore[override]  # some of the rows, not one of two fields
+        return Places(self.batches[some], self.rows[some])
 
 
-def gather_table(
-    schema: pa.Schema, layouts: Sequence[Layout | None], located: Located, max_offset: int = MAX_OFFSET
-) -> pa.Table:
+class GatherIndex:
+    """The record batches of all open parts of a table in one sequence, and the addresses of their buffers.
+
+    So any rows are found with one search, however many parts they are in. Addresses are found when a batch is first
+    touched.
+
+    Args:
+        parts: first row of each part that is open and the part, in the order of rows.
+        layouts: layout of each column; None for a type whose rows cannot be found by address alone.
+    """
+
+    def __init__(self, parts: Sequence[tuple[int, BatchIndex]], layouts: Sequence[Layout | None]) -> None:
+        self.layouts = layouts
+        self.batches = [batch for _, part in parts for batch in part.batches]
+        self._parts = [part for _, part in parts]
+        self._part_ends = np.cumsum([len(part.batches) for part in self._parts])
+        starts = [np.array(part.starts, np.int64) + first for first, part in parts]
+        self._starts = np.concatenate([of_part[:-1] for of_part in starts])
+        self._ends = np.concatenate([of_part[1:] for of_part in starts])
+        self._addresses = np.zeros((len(self.batches), sum(layout.size for layout in layouts if layout)), np.int64)
+        self._known = np.zeros(len(self.batches), bool)
+        self._lock = Lock()
+        for part, end in zip(self._parts, self._part_ends.tolist(), strict=True):
+            known = part.known_addresses()
+            if known:
+                numbers = np.fromiter(known, np.int64) + (end - len(part.batches))
+                self._addresses[numbers] = list(known.values())
+                self._known[numbers] = True
+
+    def find(self, rows: NDArray[np.int64]) -> tuple[Places, NDArray[np.bool_]]:
+        """Find rows by number.
+
+        Args:
+            rows: numbers of rows; int64, shape (n,).
+
+        Returns:
+            Where they are, and for each whether it is in a part that is open (else its place means nothing).
+        """
+        batches = self._starts.searchsorted(rows, side="right") - 1
+        return Places(batches, rows - self._starts.take(batches)), (batches >= 0) & (rows < self._ends.take(batches))
+
+    def addresses(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the addresses of the buffers of batches; int64, shapes (n,) and (n, sum of the sizes of layouts)."""
+        if not self._known.take(batches).all():
+            with self._lock:
+                for number in np.unique(batches[~self._known.take(batches)]).tolist():
+                    part = int(self._part_ends.searchsorted(number, side="right"))
+                    first = int(self._part_ends[part]) - len(self._parts[part].batches)
+                    self._addresses[number] = self._parts[part].find_addresses(number - first, self.layouts)
+                    self._known[number] = True
+        return self._addresses.take(batches, axis=0)
+
+
+def gather_table(schema: pa.Schema, index: GatherIndex, places: Places, max_offset: int = MAX_OFFSET) -> pa.Table:
     """Copy rows to a table of one contiguous batch.
 
     Args:
         schema: the schema of the rows.
-        layouts: the layout of each column; None for a type that is joined row by row instead.
-        located: where the rows are.
+        index: the record batches.
+        places: where the rows are.
         max_offset: most bytes of strings or items of lists in an array with 32-bit offsets. Where there are more, the
             table has several batches, and the same types.
     """
+    num_rows = len(places.rows)
     try:
-        return _gather_batch(schema, layouts, located, max_offset)
+        return _gather_batch(schema, index, places, max_offset)
     except OffsetOverflowError:
-        rows = located.num_rows
-        if rows == 1:  # nothing to split: the row is in such an array already
-            return _gather_batch(schema, layouts, located, MAX_OFFSET)
-        halves = (located.between(0, rows // 2), located.between(rows // 2, rows))
-        return pa.concat_tables([gather_table(schema, layouts, half, max_offset) for half in halves])
+        if num_rows == 1:  # nothing to split: the row is in such an array already
+            return _gather_batch(schema, index, places, MAX_OFFSET)
+        halves = (places[: num_rows // 2], places[num_rows // 2 :])
+        return pa.concat_tables([gather_table(schema, index, half, max_offset) for half in halves])
 
 
-def _gather_batch(schema: pa.Schema, layouts: Sequence[Layout | None], located: Located, max_offset: int) -> pa.Table:
-    places = located.in_order([places for _, _, places in located.parts])
-    addresses = located.in_order([part.addresses(batches, layouts) for part, batches, _ in located.parts])
-    if not layouts:  # a table of no columns still has rows
-        return rows_without_columns(len(places), schema.metadata)
+def _gather_batch(schema: pa.Schema, index: GatherIndex, places: Places, max_offset: int) -> pa.Table:
+    if not index.layouts:
+        return rows_without_columns(len(places.rows), schema.metadata)
+    addresses = index.addresses(places.batches)
     columns = []
     first = 0
-    for number, layout in enumerate(layouts):
+    for number, layout in enumerate(index.layouts):
         if layout is None:
-            columns.append(_join_rows(number, located, max_offset))
+            columns.append(_join_rows(number, index, places, max_offset))
         else:
-            columns.append(layout.gather(addresses[:, first : first + layout.size], places, max_offset))
+            columns.append(layout.gather(addresses[:, first : first + layout.size], places.rows, max_offset))
             first += layout.size
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _join_rows(number: int, located: Located, max_offset: int) -> pa.ChunkedArray:
+def _join_rows(column: int, index: GatherIndex, places: Places, max_offset: int) -> pa.ChunkedArray:
     """Copy one column row by row: for types whose rows cannot be found by address alone."""
     rows = [
-        part.batches[batch].column(number).slice(place, 1)
-        for part, batches, places in located.parts
-        for batch, place in zip(batches.tolist(), places.tolist(), strict=True)
+        index.batches[batch].column(column).slice(row, 1)
+        for batch, row in zip(places.batches.tolist(), places.rows.tolist(), strict=True)
     ]
-    if located.ranks is not None:
-        in_order = [rows[0]] * len(rows)
-        for rank, row in zip(located.ranks.tolist(), rows, strict=True):
-            in_order[rank] = row
-        rows = in_order
     return pa.chunked_array(join_arrays(rows, max_offset=max_offset))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from raydata_ext.errors import SchemaError
-from raydata_ext.table.features import Feature, feature_from_type, type_from_feature
+from raydata_ext.table.features import Feature, extension_metadata, feature_from_type, type_from_feature
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ def schema_from_features(features: Mapping[str, Any]) -> pa.Schema:
         data_type = type_from_feature(feature, name)
         if data_type is None:
             raise SchemaError(f"`{name}` has the feature {feature!r}, of which the Arrow type is not known")
-        fields.append(pa.field(name, data_type))
+        fields.append(pa.field(name, data_type, metadata=extension_metadata(feature)))
     return pa.schema(fields, metadata=_encode({"info": {"features": dict(features)}}))
 
 

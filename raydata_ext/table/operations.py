@@ -353,7 +353,7 @@ def _cast_is_redundant(source: pa.Schema, between: pa.Schema, target: pa.Schema)
 
 
 def _step_is_redundant(source: pa.DataType, between: pa.DataType, target: pa.DataType) -> bool:
-    if source.equals(between) or types.is_null(source):
+    if source.equals(between) or between.equals(target) or types.is_null(source):
         return True
     if not (types.is_integer(source) and types.is_integer(between) and types.is_integer(target)):
         return False

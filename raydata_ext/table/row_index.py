@@ -177,24 +177,25 @@ class RowIndex:
         for number, begin, end in self.spans(start, stop):
             yield from self._part(number, keep=keep).slice(begin, end)
 
-    def _locate_all(self, rows: NDArray[np.int64]) -> Located:
-        """Find many rows; int64, shape (n,)."""
-        first = self._part_of(int(rows.min()))
-        if int(rows.max()) < self._starts[first + 1]:  # all in one part, as always in a table of one
-            part = self._part(first)
-            batches, places = part.locate_all(rows - self._starts[first])
-            return Located([(part, batches, places)], None)
-        order = rows.argsort(kind="stable")
-        in_order = rows.take(order)
-        found = []
-        begin = 0
-        while begin < len(rows):
-            number = self._part_of(int(in_order[begin]))
-            end = int(in_order.searchsorted(self._starts[number + 1]))
-            part = self._part(number)
-            found.append((part, *part.locate_all(in_order[begin:end] - self._starts[number])))
-            begin = end
-        return Located(found, order)
+    def _find_all(self, rows: NDArray[np.int64]) -> tuple[GatherIndex, Places]:
+        """Find many rows, int64 of shape (n,), and open the parts that they are in."""
+        index = self._gather_index
+        if index is not None:
+            places, found = index.find(rows)
+            if found.all():
+                return index, places
+            missing = rows[~found]
+        else:
+            missing = rows
+        numbers = np.unique(np.searchsorted(self._starts, missing, side="right") - 1).tolist()
+        opened = {number: self._part(number) for number in numbers}
+        with self._lock:
+            opened.update(self._parts)
+        if index is not None:
+            ...
+        index = GatherIndex([(self._starts[number], opened[number]) for number in sorted(opened)], self._layouts)
+        self._gather_index = index
+        return index, index.find(rows)[0]
 
 
 def clip_window(offset: int, length: int | None, num_rows: int) -> tuple[int, int]:

@@ -281,7 +281,7 @@ class Table(ABC):
 
         Raises:
             SchemaError: a column is missing or not in the schema, or cannot be cast; names the column path and both
-                types. Where the rows are not open yet, a value that does not fit is found when they are.
+                types. Where the file is not open yet, what cannot be cast is found when it is.
         """
         return self.apply(Cast(target_schema, add_missing))
 

@@ -133,5 +133,5 @@ def test_a_schema_keeps_metadata_and_nullability_as_text():
 
 
 def test_a_value_that_is_no_json_is_named_by_its_type():
-    with pytest.raises(TypeError, match="a receipt holds JSON values only, got set"):
+    with pytest.raises(TypeError, match="not JSON serializable: set"):
         dataclasses.replace(RECEIPT, inputs=({"path": {1, 2}},)).to_json()

@@ -271,3 +271,8 @@ def test_nothing_is_found_under_a_url_where_nothing_is(store):
     assert store.find([KEY]) == {}
     assert list(store.keys()) == []
     store.discard(KEY)
+
+
+def test_secrets_among_the_storage_options_are_not_shown(tmp_path):
+    store = Store.open("s3://bucket/cache", local_dir=tmp_path, storage_options={"secret": "hunter2"})
+    assert "hunter2" not in repr(store)

@@ -4,7 +4,7 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from raydata_ext.table.batch_frames import BatchFrames
 
@@ -94,6 +94,7 @@ def test_limits_below_one_are_refused(limits):
     batch_rows=st.integers(1, 20),
     batch_bytes=st.integers(8, 400),
 )
+@settings(deadline=None)
 def test_where_batches_end_does_not_depend_on_how_rows_arrive(texts, cuts, batch_rows, batch_bytes):
     whole = pa.record_batch({"text": pa.array(texts, pa.string())})
     edges = sorted({0, len(texts), *(edge for edge in cuts if edge < len(texts))})

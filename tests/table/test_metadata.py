@@ -127,6 +127,19 @@ def test_features_of_every_kind_stay_what_they_are_when_the_key_is_written_anew(
     assert json.loads(ours.metadata[b"huggingface"])["fingerprint"] == "abc"
 
 
+def test_an_array_of_several_dimensions_written_as_lists_is_one_to_hugging_face(tmp_path):
+    features = {"matrix": {"shape": [2, 2], "dtype": "float32", "_type": "Array2D"}}
+    schema = schema_from_features(features)
+    rows = [{"matrix": [[1.0, 2.0], [3.0, 4.0]]}]
+    with ShardWriter(tmp_path / "ours.arrow", schema) as writer:
+        writer.write(pa.RecordBatch.from_pylist(rows, schema))
+
+    dataset = datasets.Dataset.from_file(str(tmp_path / "ours.arrow"))
+
+    assert as_json(dataset.features) == features
+    assert dataset.to_list() == rows
+
+
 def test_features_of_older_files_are_read():
     features = {
         "flat": {"feature": {"dtype": "int32", "_type": "Value"}, "length": -1, "_type": "Sequence"},
@@ -230,7 +243,11 @@ def test_hugging_face_opens_our_files_of_every_type(tmp_path, data_type):
     schema = with_huggingface_metadata(pa.schema({"c": data_type, "nested": nested}))
     rows = [{"c": None, "nested": None}, {"c": None, "nested": [{"a": None}, None]}]
     with ShardWriter(tmp_path / "ours.arrow", schema) as writer:
-        writer.write(pa.RecordBatch.from_arrays([pa.nulls(2, data_type), pa.array(rows).field("nested").cast(nested)], schema=schema))
+        writer.write(
+            pa.RecordBatch.from_arrays(
+                [pa.nulls(2, data_type), pa.array(rows).field("nested").cast(nested)], schema=schema
+            )
+        )
 
     dataset = datasets.Dataset.from_file(str(tmp_path / "ours.arrow"))
 

@@ -4,7 +4,7 @@ import time
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from raydata_ext.errors import SchemaError
 from raydata_ext.table.cast import cast_table
@@ -154,6 +154,7 @@ def types(draw, depth=2):
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("xy"), types(), min_size=1).map(pa.schema), min_size=1, max_size=4))
+@settings(deadline=None)
 def test_every_schema_can_be_cast_to_the_union(schemas):
     try:
         unified = unify_schemas(schemas)

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raydata_ext.engine.report import Report
+from raydata_ext.engine.report_page import MAX_REASONS, MAX_SAMPLES, MAX_VALUE_CHARS, render_report, write_report_page
+
+CHARTS = ("timeline", "throughput", "durations", "row-sizes")
+INJECTION = "</script><script>document.documentElement.title = "x"</script><img src=x onerror=alert(1)> 数据 😀"
+
+
+def make_report(count: int, *, cached: bool = False, folder: str = "/data/corpus/", **changes: Any) -> dict[str, Any]:
+    """The report of a run of `count` shards, a tenth of whose rows were filtered, on four workers."""
+    shards = [
+        {
+            "index": number,
+            "label": f"{folder}part-{number // 8:05d}.jsonl[{number % 8 * 2**28}:{(number % 8 + 1) * 2**28}]",
+            "key": f"{number:032x}",
+            "cached": cached,
+            "rows_in": 1000 + number % 7,
+            "rows_out": 900 + number % 7,
+            "filtered": {"too short": 90, "": 9},
+            "quarantined": 1,
+            "bytes_in": 2**28 - number % 1001,
+            "bytes_out": 900_000 + 1000 * (number % 97),
+            "begin": None if cached else number // 4 * 2.5,
+            "seconds": None if cached else 1.5 + number % 11 / 11,
+            "worker": None if cached else f"node-{number % 2}:{100 + number % 4}",
+            "attempt": 1 + (number % 50 == 49),
+        }
+        for number in range(count)
+    ]
+    filtered: Counter[str] = Counter()
+    for shard in shards:
+        filtered.update(shard["filtered"])
+    totals = {name: sum(shard[name] for shard in shards) for name in ("rows_in", "rows_out", "bytes_in", "bytes_out")}
+    totals |= {"shards": count, "computed": 0 if cached else count, "cached": count if cached else 0}
+    totals |= {"filtered": sum(filtered.values()), "filtered_by": dict(filtered), "quarantined": count}
+    step = {"step": "step 1 `long_enough`", "rows_in": totals["rows_in"], "rows_out": totals["rows_out"]}
+    return {
+        **Report("quickstart", 1_764_468_012.0, status="complete").as_dict(),
+        "seconds": {"planning": 0.2, "computing": 60.0, "writing": 3.0, "total": 63.25},
+        "executors": ["ray"],
+        "source": {"paths": ["corpus/*"], "format": "jsonl", "files": 3, "bytes": totals["bytes_in"], "shards": count},
+        "output": {"path": "out/q", "files": 1, "rows": totals["rows_out"], "bytes": 10**9, "tokens": 123_456_789, "written": True},
+        "totals": totals,
+        "steps": [{**step, "filtered": dict(filtered), "seconds": 12.5}] if count else [],
+        "shards": shards,
+        **changes,
+    }
+
+
+def data_in(page: str) -> Any:
+    """The figures that the page's scripts find in it."""
+    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def labels_in(page: str) -> list[str]:
+    labels: list[str] = []
+    for common, rest in data_in(page)["shards"]["label"]:
+        labels.append((labels[-1][:common] if labels else "") + rest)
+    return labels
+
+
+def test_the_page_is_one_file_that_loads_nothing_from_elsewhere() -> None:
+    page = render_report(make_report(3))
+    assert set(re.findall(r"https?://[^\"]*", page)) == {"http://www.w3.org/2000/svg"}
+    assert re.findall(r'(?:src|href)="([^"]*)"', page) == ["data:,"]
+    assert "@import" not in page
+    assert "url(" not in page
+    assert "default-src 'none'" in page
+
+
+def test_the_header_says_what_ran_when_and_how_it_ended() -> None:
+    page = render_report(make_report(3))
+    assert "<title>quickstart: complete</title>" in page
+    assert "<h1>quickstart</h1>" in page
+    assert "Started 2025-11-30 02:00:12 UTC" in page
+    assert 'class="error"' not in page
+
+
+def test_a_failed_run_shows_its_whole_error_without_scripts() -> None:
+    error = "StepError: map 1: a.jsonl: row 7\n  File \"x.py\"\n\x1b[31mKeyError\x1b[0m: 'text'\n" + "frame\n" * 500
+    page = render_report(make_report(0, status="failed", error=error))
+    shown = re.search(r'<pre class="error"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    assert shown is not None
+    assert shown[1].startswith("StepError: map 1: a.jsonl: row 7\n  File &quot;x.py&quot;\nKeyError: &#x27;text&#x27;\n")
+    assert shown[1].count("frame") == 500
+
+
+def test_markup_in_names_errors_and_values_stays_text() -> None:
+    report = make_report(2, name=INJECTION, error=INJECTION, status="failed", quarantine_samples=[{"value": INJECTION}])
+    report["shards"][0]["label"] = report["steps"][0]["step"] = report["output"]["path"] = INJECTION
+    page = render_report(report)
+    assert page.count("<script") == render_report({}).count("<script")
+    assert "<img" not in page
+    assert labels_in(page)[0] == INJECTION
+    assert data_in(page)["samples"] == [[["value", INJECTION]]]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()))))
+@settings(max_examples=60, deadline=None)
+def test_every_label_is_in_the_page_whatever_characters_it_has(labels: list[str]) -> None:
+    page = render_report({"name": "".join(labels[:1]), "shards": [{"label": label} for label in labels]})
+    page.encode()
+    assert labels_in(page) == [json.loads(json.dumps(label)) for label in labels]
+
+
+def test_ten_thousand_shards_with_long_names_make_a_page_below_three_megabytes() -> None:
+    page = render_report(make_report(10_000, folder="/mnt/filesystem/" + "deep/" * 40))
+    assert len(page.encode()) < 3_000_000
+    assert len(labels_in(page)) == 10_000
+
+
+@pytest.mark.parametrize("report", [{}, Report("early", 0.0).as_dict(), {"shards": [{}], "steps": [{}], "totals": {}}])
+def test_whatever_is_missing_is_left_out(report: dict[str, Any]) -> None:
+    page = render_report(report)
+    assert len(data_in(page)["shards"]["label"]) == len(report.get("shards", []))
+
+
+def test_reasons_are_ranked_and_the_rarest_of_very_many_summed_up() -> None:
+    report = make_report(1)
+    report["totals"]["filtered_by"] = {f"reason {number}": number + 1 for number in range(MAX_REASONS + 2)} | {"": 5000}
+    reasons = data_in(render_report(report))["totals"]["filtered_by"]
+    assert reasons[:2] == [["no reason given", 5000], [f"reason {MAX_REASONS + 1}", MAX_REASONS + 2]]
+    assert reasons[MAX_REASONS:] == [["3 other reasons", 1 + 2 + 3]]
+
+
+def test_quarantined_values_are_shown_as_text_and_cut_where_they_are_long() -> None:
+    sample = {"source": "a.jsonl", "row": 7, "error": "ValueError: \x1b[31mno\x1b[0m", "value": {"x": float("nan"), "at": Path("p")}}
+    samples = [sample, {"value": "y" * (MAX_VALUE_CHARS + 1234)}, *[{"row": number} for number in range(MAX_SAMPLES)]]
+    data = data_in(render_report(make_report(1, quarantine_samples=samples)))
+    assert data["samples"][0] == [
+        ["source", "a.jsonl"],
+        ["row", "7"],
+        ["error", "ValueError: no"],
+        ["value", '{\n  "x": NaN,\n  "at": "p"\n}'],
+    ]
+    assert data["samples"][1] == [["value", "y" * MAX_VALUE_CHARS + "\n… and 1,234 more characters"]]
+    assert len(data["samples"]) == MAX_SAMPLES
+    assert data["samples_total"] == MAX_SAMPLES + 2
+
+
+def test_the_page_is_written_into_a_directory_that_is_made_for_it(tmp_path: Path) -> None:
+    report = make_report(3, name="Übung")
+    path = write_report_page(report, tmp_path / "new" / "run")
+    assert path == tmp_path / "new" / "run" / "report.html"
+    assert path.read_text(encoding="utf-8") == render_report(report)
+
+
+Browse = Callable[..., str]
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Browse:
+    """Open a report in Chromium and give the page as it is after its scripts, which must not have failed."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium on PATH")
+
+    def open_page(report: dict[str, Any], width: int = 1280) -> str:
+        quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", *quiet]
+        shown = [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--enable-logging=stderr"]
+        command = [chromium, *flags, *shown, "--dump-dom", write_report_page(report, tmp_path).as_uri()]
+        result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True)
+        assert [line for line in result.stderr.splitlines() if "CONSOLE" in line] == []
+        assert result.stdout.startswith('<!DOCTYPE html>\n<html lang="en"><head>'), result.stdout[:200]
+        return result.stdout
+
+    return open_page
+
+
+def drawn(page: str) -> dict[str, str]:
+    """What became of each figure of the page: "true" where a chart was drawn."""
+    figures = re.findall(r'<figure id="([^"]*)"([^>]*)>', page)
+    return {name: state[1] for name, rest in figures if (state := re.search(r'data-drawn="(\w+)"', rest))}
+
+
+@pytest.mark.parametrize("width", [500, 1280])
+def test_a_browser_draws_all_charts_and_tables(browse: Browse, width: int) -> None:
+    page = browse(make_report(20), width)
+    assert drawn(page) == dict.fromkeys(CHARTS, "true")
+    assert page.count('<svg width="') == len(CHARTS)
+    texts = ["123,456,789", "Took 1 min 3 s", "20 computed, 0 cached", "too short", "no reason given", "of 20</output>"]
+    assert [text for text in texts if text not in page] == []
+    assert '<section id="samples" hidden="">' in page
+
+
+def test_a_browser_shows_a_run_from_the_cache_with_a_sentence_in_place_of_times(browse: Browse) -> None:
+    page = browse(make_report(20, cached=True))
+    assert drawn(page) == {"timeline": "none", "row-sizes": "true"}
+    assert "Every shard came from the cache." in page
+    assert "0 computed, 20 cached" in page
+    assert 'class="charts untimed"' in page
+
+
+def test_a_browser_shows_ten_thousand_shards_a_page_at_a_time(browse: Browse) -> None:
+    page = browse(make_report(10_000))
+    assert drawn(page) == dict.fromkeys(CHARTS, "true")
+    assert "10,000 shards on 4 workers" in page
+    assert "25 of 10,000</output>" in page
+    assert page.count("<") < 5000
+
+
+def test_a_browser_runs_nothing_that_comes_from_names_errors_or_rows(browse: Browse) -> None:
+    samples = [{"source": INJECTION, "row": 7, "step": INJECTION, "error": INJECTION, "value": {"text": INJECTION}}]
+    report = make_report(20, name=INJECTION, status="failed", error=INJECTION, quarantine_samples=samples)
+    for shard in report["shards"]:
+        shard.update(label=INJECTION, worker=INJECTION)
+    report["totals"]["filtered_by"] = {INJECTION: 1}
+    page = browse(report)
+    assert drawn(page) == dict.fromkeys(CHARTS, "true")
+    assert "<img" not in page
+    assert "1 of 20 rows that were set aside" in page
+
+
+@pytest.mark.parametrize("report", [{}, {"shards": [{}, {}], "steps": [{}], "quarantine_samples": [{}]}])
+def test_a_browser_shows_a_report_with_next_to_nothing_in_it(browse: Browse, report: dict[str, Any]) -> None:
+    page = browse(report)
+    assert ('id="no-shards" class="empty" hidden=""' in page) == bool(report)
