@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -11,11 +13,14 @@ import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
-from raydata_ext.dataset import load_from_disk
+from raydata_ext.dataset import load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
 from raydata_ext.errors import RaydataError
 from raydata_ext.job import plan_of, read_job_file, report_directory, run_job
+from raydata_ext.store import Store, collect_garbage, verify_dataset_directory
+from raydata_ext.store import verify as verify_store
 from raydata_ext.table import MemoryMappedTable
+from raydata_ext.table.verify import verify_ipc_file
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -36,7 +41,7 @@ Settings = Annotated[
 ]
 
 
-class Terminated(KeyboardInterrupt):
+class Terminated(BaseException):
     """SIGTERM, as an exception that leaves through all `finally` clauses."""
 
 
@@ -52,7 +57,7 @@ def run(
     loaded = read_job_file(job, settings or ())
     try:
         report = run_job(loaded, workers=workers, address=address, progress=progress_for(log))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Terminated):
         log.print(f"Stopped. Finished shards are kept: run the same command again to go on. ({job})", style="yellow")
         raise
     _print_summary(out, report, report_directory(loaded))
@@ -88,23 +93,82 @@ def inspect(
         out.print({name: _shortened(value) for name, value in row.items()})
 
 
-def main() -> NoReturn:
+@app.command()
+def verify(
+    path: Annotated[Path, typer.Argument(help="Dataset directory, cache directory or Arrow file.", show_default=False)],
+) -> None:
+    """Read everything under a path and check structure and checksums; exit with 1 if anything is damaged."""
+    problems = list(_problems(path))
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise typer.Exit(1)
+    print(f"{path}: sound")
+
+
+@app.command()
+def gc(
+    cache_dir: Annotated[str, typer.Argument(help="Cache directory.", show_default=False)],
+    max_size: Annotated[str | None, typer.Option(help="Size to shrink to, as in 200GB.", show_default=False)] = None,
+    older_than: Annotated[
+        str | None, typer.Option(help="Remove what was not used for so long, as in 30d or 12h.", show_default=False)
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Report directory whose results stay.", show_default=False)
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Remove; without it, only say what would be.")] = False,
+) -> None:
+    """Remove results that are old or too much, and what dead processes left behind."""
+    report = collect_garbage(
+        Store.open(cache_dir),
+        max_size=None if max_size is None else parse_bytes(max_size),
+        older_than=None if older_than is None else _parse_seconds(older_than),
+        keep=keep or (),
+        dry_run=not delete,
+    )
+    for garbage in report.removed:
+        print(f"{garbage.num_bytes:>15,}  {garbage.names[-1]}  ({garbage.reason})")
+    verb = "would be removed; add --delete to do it" if report.dry_run else "removed"
+    print(f"{len(report.removed)} entries and files, {report.bytes_freed:,} bytes: {verb}")
+    print(f"{report.entries_left} entries, {report.bytes_left:,} bytes stay")
+    if report.bytes_over_limit:
+        print(f"{report.bytes_over_limit:,} bytes above the limit are in use, recent, or kept")
+
+
+def main() -> None:
     """Run the command; errors of this package are one message and exit status 1."""
     signal.signal(signal.SIGTERM, _raise_terminated)
     try:
-        app(standalone_mode=False)
-    except typer.Exit as leaving:
-        sys.exit(leaving.exit_code)
-    except typer.Abort:
-        sys.exit(130)
+        app()
     except Terminated:
         sys.exit(143)
-    except KeyboardInterrupt:
-        sys.exit(130)
     except (RaydataError, ValueError, OSError) as error:
         print(f"raydata-ext: {error}", file=sys.stderr)
         sys.exit(1)
-    sys.exit(0)
+
+
+def _problems(path: Path) -> Iterator[str]:
+    """What is damaged under a path, in words."""
+    if path.is_file():
+        try:
+            verify_ipc_file(path)
+        except RaydataError as error:
+            yield str(error)
+    elif (path / "state.json").exists():
+        for file, error in verify_dataset_directory(path):
+            yield f"{path / file.name}: {error}"
+    elif path.is_dir():
+        yield from (f"{path}: {entry.key}: {entry.problem}" for entry in verify_store(Store.open(path)).bad)
+    else:
+        raise FileNotFoundError(f"{path}: no such file or directory")
+
+
+def _parse_seconds(text: str) -> float:
+    """`"90s"`, `"12h"` or `"30d"` in seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd])", text)
+    if found is None:
+        raise ValueError(f"{text!r} is no time: expected is a number with s, m, h or d, as in 30d")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
 
 
 def _print_summary(out: Console, report: Report, directory: Path) -> None:

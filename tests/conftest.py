@@ -69,4 +69,5 @@ def corpus(tmp_path: Path) -> Path:
         path = root / f"part{number % 4}" / f"doc{number:02d}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"document {number} line {line} {'x' * number}\n" for line in range(3)), encoding="utf8")
+        os.utime(path, ns=(0, 1_700_000_000_123_456_789))  # old enough for its time stamp to be trusted
     return root

@@ -15,7 +15,10 @@ from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.unify import unify_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
+
+Origins = npt.NDArray[np.int64]
+"""Numbers of rows among the rows read from a shard, ascending; one for each row of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +27,12 @@ class Chunk:
 
     Attributes:
         batch: n rows.
-        origins: int64 [n], ascending, the number of each row among the rows read from the shard. After a step that
-            turns a batch into another number of rows it is the first row of the batch that a row was made from.
+        origins: int64 [n], what each row was made from. After a step that turns a batch into another number of rows it
+            is the first row of the batch.
     """
 
     batch: pa.RecordBatch
-    origins: npt.NDArray[np.int64]
+    origins: Origins
 
     @property
     def num_rows(self) -> int:
@@ -51,9 +54,7 @@ def split(chunks: Iterable[Chunk], rows: int) -> Iterator[Chunk]:
             yield chunk.slice(start, rows)
 
 
-def rebatched(
-    chunks: Iterable[Chunk], rows: int | None, place: Callable[[Sequence[int]], str]
-) -> Iterator[Chunk]:
+def rebatched(chunks: Iterable[Chunk], rows: int | None, place: Callable[[Origins], str]) -> Iterator[Chunk]:
     """Cut a stream of chunks anew into chunks of `rows` rows; only the last may be shorter.
 
     Chunks without rows pass as they are: they tell a schema.
@@ -84,7 +85,7 @@ def rebatched(
         yield _joined(waiting, place)
 
 
-def _joined(chunks: list[Chunk], place: Callable[[Sequence[int]], str]) -> Chunk:
+def _joined(chunks: list[Chunk], place: Callable[[Origins], str]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
     origins = np.concatenate([chunk.origins for chunk in chunks])

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from raydata_ext.engine.chunk import Chunk
-from raydata_ext.engine.trail import Trail
-from raydata_ext.engine.user_call import FunctionOperator, ends
-from raydata_ext.formatting import LazyBatch, RowCursor, get_formatter
-from raydata_ext.plan import Filter, Position
+from raydata_ext.engine.chunk import Chunk, rebatched, split
+from raydata_ext.engine.given_batch import given_batch
+from raydata_ext.engine.user_call import ROWS_AT_A_TIME, FunctionOperator
+from raydata_ext.formatting import RowCursor
 
-_BOOLS = (bool, np.bool_)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from raydata_ext.engine.trail import Trail
+    from raydata_ext.engine.worker import Worker
+    from raydata_ext.plan import Filter, Position
+
+_EXPECTED = 'a filter answers with a bool, or (False, "reason"), for each row'
 
 
 class _FilterOperator(FunctionOperator):
     """What both ways of filtering share: nothing is asked of no rows, and rows go by a mask."""
 
     def apply_empty(self, chunk: Chunk) -> Chunk:
+        """The function is not called; see `Operator.apply_empty`."""
         return chunk
 
     def _kept(self, chunk: Chunk, keep: npt.NDArray[np.bool_]) -> Chunk:
@@ -29,63 +36,83 @@ class _FilterOperator(FunctionOperator):
             return chunk
         return Chunk(chunk.batch.filter(pa.array(keep)), chunk.origins[keep])
 
-    def _decision(self, origins: Sequence[int], answer: Any) -> bool:
-        """One answer as a bool; a reason is counted."""
-        if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):  # noqa: PLR2004 - (bool, reason)
+    def _mask(self, chunk: Chunk, answers: Iterable[Any]) -> npt.NDArray[np.bool_]:
+        """The answers as a mask; what is left out is counted, by reason."""
+        reasons: Counter[str] = Counter()
+        decisions = [
+            answer if answer.__class__ is bool else self._decision(chunk, number, answer, reasons)
+            for number, answer in enumerate(answers)
+        ]
+        keep = np.array(decisions, dtype=np.bool_)
+        if unexplained := chunk.num_rows - int(np.count_nonzero(keep)) - reasons.total():
+            reasons[""] = unexplained
+        self.dropped.update(reasons)
+        return keep
+
+    def _decision(self, chunk: Chunk, number: int, answer: Any, reasons: Counter[str]) -> bool:
+        """An answer that is no plain bool as one; its reason is counted."""
+        reason = ""
+        if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):  # noqa: PLR2004 - (bool, str)
             answer, reason = answer
-        else:
-            reason = ""
-        if not isinstance(answer, _BOOLS) and getattr(answer, "ndim", None) != 0:
-            raise self.wrong_result(origins, answer, 'expected is a bool, or (False, "reason")')
-        if not answer:
-            self.dropped[reason] += 1
+        if not _is_bool(answer):
+            raise self.wrong_result(chunk.origins[number : number + 1], answer, _EXPECTED)
+        if reason and not answer:
+            reasons[reason] += 1
         return bool(answer)
 
 
 class RowFilterOperator(_FilterOperator):
     """Calls the function once a row."""
 
+    def cut(self, chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+        """Few rows at a time; see `Operator.cut`."""
+        return split(chunks, ROWS_AT_A_TIME)
+
     def apply(self, chunk: Chunk) -> Chunk:
-        self.check_input(chunk.batch)
+        """Ask for each row; see `Operator.apply`."""
+        self.require_columns(chunk, self.input_columns or ())
         cursor = RowCursor(chunk.batch)
-        columns = None if self._input_columns is None else [cursor.values(name) for name in self._input_columns]
-        keep = np.empty(chunk.num_rows, dtype=np.bool_)
-        for number, origin in enumerate(chunk.origins.tolist()):
-            values = (cursor.row(number),) if columns is None else tuple(column[number] for column in columns)
-            keep[number] = self._decision((origin,), self.call_row(origin, *values))
-        return self._kept(chunk, keep)
+        columns = [cursor] if self.input_columns is None else [cursor.values(name) for name in self.input_columns]
+        return self._kept(chunk, self._mask(chunk, self.call_rows(chunk, columns)))
 
 
 class BatchFilterOperator(_FilterOperator):
-    """Calls the function once a batch; it returns a bool for each row."""
+    """Calls the function once a batch; it returns an answer for each row."""
 
-    def __init__(
-        self, label: str, step: Filter, function: Callable[..., Any], trail: Trail, position: Position
-    ) -> None:
-        super().__init__(label, step, function, trail, position)
-        self.batch_rows = step.batch_size
-        self._formatter = None if step.batch_format == "python" else get_formatter(step.batch_format)
+    def __init__(self, label: str, step: Filter, number: int, worker: Worker, trail: Trail, position: Position) -> None:
+        super().__init__(label, step, number, worker, trail, position)
+        self._batch_rows = step.batch_size
+        self._format = step.batch_format
+
+    def cut(self, chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+        """Batches of the step's size; see `Operator.cut`."""
+        return rebatched(chunks, self._batch_rows, self.trail.place)
 
     def apply(self, chunk: Chunk) -> Chunk:
-        self.check_input(chunk.batch)
-        batch = LazyBatch(chunk.batch) if self._formatter is None else self._formatter.batch(chunk.batch)
-        values = (batch,) if self._input_columns is None else tuple(batch[name] for name in self._input_columns)
-        return self._kept(chunk, self._mask(chunk, self.call_batch(chunk, *values)))
+        """Ask for the batch; see `Operator.apply`."""
+        self.require_columns(chunk, self.input_columns or ())
+        given = given_batch(chunk.batch, self._format, self.input_columns)
+        values = [given] if self.input_columns is None else [given[name] for name in self.input_columns]
+        return self._kept(chunk, self._mask(chunk, self._answers(chunk, self.call_batch(chunk, values))))
 
-    def _mask(self, chunk: Chunk, answers: Any) -> npt.NDArray[np.bool_]:
-        if isinstance(answers, pa.Array | pa.ChunkedArray):
-            answers = answers.to_numpy(zero_copy_only=False)
-        if not hasattr(answers, "__len__") or isinstance(answers, str | bytes | dict):
-            raise self.wrong_result(ends(chunk), answers, "a batched filter returns a list or array of bools")
+    def _answers(self, chunk: Chunk, returned: Any) -> Sequence[Any]:
+        """What the function returned, as one answer a row."""
+        if hasattr(returned, "to_pylist"):
+            answers = returned.to_pylist()  # Arrow
+        elif hasattr(returned, "tolist"):
+            answers = returned.tolist()  # numpy, torch, pandas
+        else:
+            answers = returned
+        if not isinstance(answers, list | tuple):
+            raise self.wrong_result(chunk.origins, returned, f"{_EXPECTED}, in a list, array or Arrow array")
         if len(answers) != chunk.num_rows:
-            expected = f"with {len(answers)} answers for {chunk.num_rows} rows; a batched filter returns a bool for each row"
-            raise self.wrong_result(ends(chunk), answers, expected)
-        if isinstance(answers, np.ndarray) and answers.dtype == np.bool_ and answers.ndim == 1:
-            if count := chunk.num_rows - int(np.count_nonzero(answers)):
-                self.dropped[""] += count
-            return answers
-        decisions = [
-            self._decision((origin,), answer)
-            for origin, answer in zip(chunk.origins.tolist(), answers, strict=True)
-        ]
-        return np.array(decisions, dtype=np.bool_)
+            expected = f"of {len(answers)} answers for {chunk.num_rows} rows; {_EXPECTED}"
+            raise self.wrong_result(chunk.origins, returned, expected)
+        return answers
+
+
+def _is_bool(answer: Any) -> bool:
+    """Whether this is a bool, also one of numpy, torch or Arrow."""
+    if isinstance(answer, bool | np.bool_):
+        return True
+    return getattr(answer, "ndim", None) == 0 and str(getattr(answer, "dtype", "")) in {"bool", "torch.bool"}

@@ -1,162 +1,202 @@
 """Map at work: what a function returns for rows or batches, merged into the columns that it left alone.
 
-Columns that the function neither set nor deleted nor changed in place pass on as the Arrow arrays they are.
+The rules, which are those of Hugging Face `datasets`:
+
+* Old columns stay in their places, changed ones are replaced there, new ones follow in the order in which they appear.
+* What a function does to the row or batch itself (set, delete, change in place) counts as if it had been returned.
+* `remove_columns` go before the merge. A column of that name comes back if the function returns it in a mapping of its
+  own, and not if it only set it on the row or batch that it was given.
+* With `input_columns` only what is returned counts.
+* A table that a batched function returns stands in place of all columns.
+
+Columns that the function neither set nor deleted nor changed pass on as the Arrow arrays they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from raydata_ext.engine.chunk import Chunk
-from raydata_ext.engine.step_operator import check_columns, without_columns
-from raydata_ext.engine.trail import Trail
-from raydata_ext.engine.user_call import FunctionOperator, ends
-from raydata_ext.errors import SchemaError
+from raydata_ext.engine.chunk import Chunk, rebatched, split
+from raydata_ext.engine.column_operators import no_rows, without_columns
+from raydata_ext.engine.given_batch import given_batch
+from raydata_ext.engine.row_changes import RowChanges
+from raydata_ext.engine.user_call import ROWS_AT_A_TIME, FunctionOperator
+from raydata_ext.errors import StepError
 from raydata_ext.formatting import (
     LazyBatch,
     LazyRow,
     RowCursor,
     batch_from_columns,
-    batch_from_rows,
     batch_from_table,
-    get_formatter,
     is_table,
 )
-from raydata_ext.plan import Map, Position
+from raydata_ext.formatting.in_place import is_mutable
 from raydata_ext.table.cast import cast_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from raydata_ext.engine.trail import Trail
+    from raydata_ext.engine.worker import Worker
+    from raydata_ext.plan import Map, Position
+
+_NOT_SET: Mapping[str, Any] = {}
+_NOT_DELETED: frozenset[str] = frozenset()
 
 
 class _MapOperator(FunctionOperator):
     """What both ways of mapping share: removing columns, merging, and the schema that the user gave."""
 
-    def __init__(self, label: str, step: Map, function: Callable[..., Any], trail: Trail, position: Position) -> None:
-        super().__init__(label, step, function, trail, position)
+    def __init__(self, label: str, step: Map, number: int, worker: Worker, trail: Trail, position: Position) -> None:
+        super().__init__(label, step, number, worker, trail, position)
         self._removed = step.remove_columns
         self._schema = step.schema
 
     def apply_empty(self, chunk: Chunk) -> Chunk:
+        """The function is not called; see `Operator.apply_empty`."""
         kept = without_columns(chunk.batch, self._removed)
-        return Chunk(kept if self._schema is None else cast_batch(kept, self._schema, add_missing=True), chunk.origins)
+        return Chunk(kept if self._schema is None else no_rows(self._schema), chunk.origins)
 
-    def _merged(self, chunk: Chunk, changed: pa.RecordBatch, deleted: set[str]) -> pa.RecordBatch:
-        """Old columns in their places, changed ones replaced, new ones after them."""
-        old = without_columns(chunk.batch, self._removed)
-        columns = {name: old.column(name) for name in old.schema.names if name not in deleted}
-        columns |= {name: changed.column(name) for name in changed.schema.names}
-        if not columns:
-            return changed
-        merged = pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
-        return self._with_schema(chunk, merged)
-
-    def _with_schema(self, chunk: Chunk, batch: pa.RecordBatch) -> pa.RecordBatch:
-        if self._schema is None:
-            return batch
+    def _columns(self, chunk: Chunk, values: Mapping[str, object], num_rows: int | None) -> pa.RecordBatch:
+        """Columns that the function returned, with types by what the columns had before."""
         try:
-            return cast_batch(batch, self._schema, add_missing=True)
-        except SchemaError as error:
-            raise self.misfit(chunk, error) from error
+            return batch_from_columns(values, hints=chunk.batch.schema, num_rows=num_rows)
+        except TypeError as error:
+            raise StepError(f"{self.label}: {self.trail.place(chunk.origins)}: {error}") from error
+
+    def _merged(self, old: pa.RecordBatch, changed: pa.RecordBatch, deleted: Collection[str]) -> pa.RecordBatch:
+        """Old columns in their places, changed ones replaced, new ones after them."""
+        kept = without_columns(old, (*self._removed, *deleted))
+        fields = {field.name: field for field in kept.schema} | {field.name: field for field in changed.schema}
+        if fields:
+            columns = [(changed if name in changed.schema.names else kept).column(name) for name in fields]
+            schema = pa.schema(list(fields.values()), metadata=old.schema.metadata)
+            changed = pa.RecordBatch.from_arrays(columns, schema=schema)
+        return self._with_schema(changed)
+
+    def _with_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return batch if self._schema is None else cast_batch(batch, self._schema, add_missing=True)
+
+    def _without_removed(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in changes.items() if name not in self._removed}
 
 
 class RowMapOperator(_MapOperator):
     """Calls the function once a row."""
 
-    def apply(self, chunk: Chunk) -> Chunk:
-        self.check_input(chunk.batch)
-        check_columns(self.label, chunk.batch, self._removed)
-        cursor = RowCursor(chunk.batch)
-        columns = None if self._input_columns is None else [cursor.values(name) for name in self._input_columns]
-        results: list[dict[str, Any]] = []
-        deletions: list[frozenset[str]] = []
-        for number, origin in enumerate(chunk.origins.tolist()):
-            row = cursor.row(number)
-            values = (row,) if columns is None else tuple(column[number] for column in columns)
-            result = self.call_row(origin, *values)
-            if result is not None and not isinstance(result, Mapping):
-                raise self.wrong_result((origin,), result, "a row is a mapping of column to value, or None")
-            changes = row.changes()
-            if result is not None and result is not row:
-                changes.update(_what_is_set(result))
-            results.append(changes)
-            deletions.append((result if isinstance(result, LazyRow) else row).deleted)
-        try:
-            return Chunk(self._merge_rows(chunk, cursor, results, deletions), chunk.origins)
-        except SchemaError as error:
-            raise self.misfit(chunk, error) from error
+    def cut(self, chunks: Iterable[Chunk]) -> Iterable[Chunk]:
+        """Few rows at a time; see `Operator.cut`."""
+        return split(chunks, ROWS_AT_A_TIME)
 
-    def _merge_rows(
-        self, chunk: Chunk, cursor: RowCursor, results: list[dict[str, Any]], deletions: list[frozenset[str]]
-    ) -> pa.RecordBatch:
-        """Rows may set different keys: what one row leaves alone keeps its old value there, or is null."""
-        names = dict.fromkeys(name for result in results for name in result)
-        deleted = set().union(*deletions)
-        gone = {name for name in deleted if all(name in one for one in deletions)}
-        partly = [name for name in (*names, *(deleted - gone)) if any(name not in result for result in results)]
-        for name in partly:
-            kept = name in chunk.batch.schema.names and name not in self._removed
-            old = cursor.values(name) if kept else None
-            for number, result in enumerate(results):
-                if name not in result:
-                    result[name] = None if old is None or name in deletions[number] else old[number]
-        return self._merged(chunk, batch_from_rows(results, chunk.batch.schema), gone - names.keys())
+    def apply(self, chunk: Chunk) -> Chunk:
+        """Call the function on each row and merge; see `Operator.apply`."""
+        self.require_columns(chunk, (*self._removed, *(self.input_columns or ())))
+        changes = self._changes_of_rows(chunk) if self.input_columns is None else self._changes_of_values(chunk)
+        changed = self._columns(chunk, changes.columns(), chunk.num_rows)
+        return Chunk(self._merged(chunk.batch, changed, changes.gone), chunk.origins)
+
+    def _changes_of_rows(self, chunk: Chunk) -> RowChanges:
+        cursor = RowCursor(chunk.batch)
+        rows = list(cursor)
+        results = self.call_rows(chunk, [rows])
+        in_place = [row.changes() for row in rows]
+        assigned = [
+            result if type(result) is dict and not changes else self._assigned(chunk, number, result, row, changes)
+            for number, (result, row, changes) in enumerate(zip(results, rows, in_place, strict=True))
+        ]
+        doubtful = {name for changes in in_place if changes for name in changes}
+        return RowChanges(cursor, assigned, [row.deleted for row in rows], self._removed, doubtful)
+
+    def _changes_of_values(self, chunk: Chunk) -> RowChanges:
+        """The same where the function is given values of columns and no row."""
+        assert self.input_columns is not None
+        cursor = RowCursor(chunk.batch)
+        results = self.call_rows(chunk, [cursor.values(name) for name in self.input_columns])
+        assigned = [self._assigned(chunk, number, result) for number, result in enumerate(results)]
+        doubtful = {field.name for field in chunk.batch.schema if is_mutable(field.type)}
+        return RowChanges(cursor, assigned, [_NOT_DELETED] * chunk.num_rows, self._removed, doubtful)
+
+    def _assigned(
+        self, chunk: Chunk, number: int, result: Any, row: LazyRow | None = None, in_place: Mapping[str, Any] = _NOT_SET
+    ) -> Mapping[str, Any]:
+        """The columns of one row that are set, by what was done to the row and by what was returned."""
+        kept = self._without_removed(in_place) if in_place and self._removed else in_place
+        if result is None or result is row:
+            return kept
+        if not isinstance(result, Mapping):
+            origins = chunk.origins[number : number + 1]
+            raise self.wrong_result(origins, result, "a row is a mapping of column to value, or None for no change")
+        returned = self._without_removed(result) if isinstance(result, LazyRow) else result
+        return {**kept, **returned} if kept else returned
 
 
 class BatchMapOperator(_MapOperator):
     """Calls the function once a batch."""
 
-    def __init__(self, label: str, step: Map, function: Callable[..., Any], trail: Trail, position: Position) -> None:
-        super().__init__(label, step, function, trail, position)
-        self.batch_rows = step.batch_size
-        self.drop_last = step.drop_last_batch
-        self._formatter = None if step.batch_format == "python" else get_formatter(step.batch_format)
+    def __init__(self, label: str, step: Map, number: int, worker: Worker, trail: Trail, position: Position) -> None:
+        super().__init__(label, step, number, worker, trail, position)
+        self._batch_rows = step.batch_size
+        self._drop_last = step.drop_last_batch
+        self._format = step.batch_format
+
+    def cut(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """Batches of the step's size; see `Operator.cut`."""
+        for chunk in rebatched(chunks, self._batch_rows, self.trail.place):
+            if self._drop_last and self._batch_rows is not None and 0 < chunk.num_rows < self._batch_rows:
+                self.dropped["drop_last_batch"] += chunk.num_rows
+                yield chunk.slice(0, 0)
+            else:
+                yield chunk
 
     def apply(self, chunk: Chunk) -> Chunk:
-        self.check_input(chunk.batch)
-        check_columns(self.label, chunk.batch, self._removed)
-        batch = LazyBatch(chunk.batch) if self._formatter is None else self._formatter.batch(chunk.batch)
-        columns = None if self._input_columns is None else [batch[name] for name in self._input_columns]
-        result = self.call_batch(chunk, *((batch,) if columns is None else columns))
-        try:
-            return self._output(chunk, batch, result)
-        except SchemaError as error:
-            raise self.misfit(chunk, error) from error
-
-    def _output(self, chunk: Chunk, given: Any, result: Any) -> Chunk:
+        """Call the function on the batch and merge; see `Operator.apply`."""
+        self.require_columns(chunk, (*self._removed, *(self.input_columns or ())))
+        given = given_batch(chunk.batch, self._format, self.input_columns)
+        values = [given] if self.input_columns is None else [given[name] for name in self.input_columns]
+        result = self.call_batch(chunk, values)
         if is_table(result):
-            return self._rows_of(chunk, self._with_schema(chunk, batch_from_table(result)))
+            batch = batch_from_table(result).replace_schema_metadata(chunk.batch.schema.metadata)
+            return _with_origins(self._with_schema(batch), chunk)
         if result is not None and not isinstance(result, Mapping):
             expected = "a batch is a mapping of column to list or array, an Arrow table, a DataFrame, or None"
-            raise self.wrong_result(ends(chunk), result, expected)
-        changes = given.changes() if isinstance(given, LazyBatch) else {}
-        if result is not None and result is not given:
-            changes.update(_what_is_set(result))
-        deleted = set(given.deleted) if isinstance(given, LazyBatch) else set()
-        changed = batch_from_columns(changes, hints=chunk.batch.schema, num_rows=None if changes else chunk.num_rows)
-        self._check_length(chunk, changed, deleted)
-        return self._rows_of(chunk, self._merged(chunk, changed, deleted))
+            raise self.wrong_result(chunk.origins, result, expected)
+        assigned = self._assigned(chunk.batch, given, result)
+        deleted = given.deleted if isinstance(given, LazyBatch) else frozenset()
+        changed = self._columns(chunk, assigned, None if assigned else chunk.num_rows)
+        self._require_length(chunk, changed, deleted)
+        return _with_origins(self._merged(chunk.batch, changed, deleted), chunk)
 
-    def _check_length(self, chunk: Chunk, changed: pa.RecordBatch, deleted: set[str]) -> None:
-        left = [
-            name
-            for name in without_columns(chunk.batch, self._removed).schema.names
-            if name not in changed.schema.names and name not in deleted
-        ]
+    def _assigned(self, batch: pa.RecordBatch, given: Any, result: Mapping[str, Any] | None) -> dict[str, object]:
+        """The columns that are set, by what was done to the batch and by what was returned."""
+        in_place = given.changes() if isinstance(given, LazyBatch) else {}
+        kept = self._without_removed(in_place) if self.input_columns is None else {}
+        if result is None or result is given:
+            return kept
+        returned = self._without_removed(result) if isinstance(result, LazyBatch) else dict(result)
+        if isinstance(given, LazyBatch):
+            # What was handed out and comes back as it was need not be converted back, and stays exactly what it was.
+            for name in given.touched.intersection(returned).difference(in_place):
+                if returned[name] is given.get(name):
+                    returned[name] = batch.column(name)
+        return {**kept, **returned}
+
+    def _require_length(self, chunk: Chunk, changed: pa.RecordBatch, deleted: Collection[str]) -> None:
+        gone = {*self._removed, *deleted, *changed.schema.names}
+        left = [name for name in chunk.batch.schema.names if name not in gone]
         if left and changed.num_rows != chunk.num_rows:
-            raise SchemaError(
-                f"the function returned {changed.num_rows} rows for a batch of {chunk.num_rows}, in {changed.schema.names}, but"
-                f" column {left[0]!r} stays and has {chunk.num_rows}; name the columns that go in remove_columns={left}"
+            raise StepError(
+                f"{self.label}: {self.trail.place(chunk.origins)}: the function returned {changed.num_rows} rows for a"
+                f" batch of {chunk.num_rows}, in {changed.schema.names}, but column {left[0]!r} stays and has"
+                f" {chunk.num_rows}; name the columns that go in remove_columns={left}"
             )
 
-    def _rows_of(self, chunk: Chunk, batch: pa.RecordBatch) -> Chunk:
-        """The result with origins: row by row where the number of rows stayed, else the begin of the batch."""
-        if batch.num_rows == chunk.num_rows:
-            return Chunk(batch, chunk.origins)
-        return Chunk(batch, np.full(batch.num_rows, chunk.origins[0], dtype=np.int64))
 
-
-def _what_is_set(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values that a returned mapping sets; a lazy one is not converted where it holds what it was given."""
-    return result.changes() if isinstance(result, LazyRow | LazyBatch) else result
+def _with_origins(batch: pa.RecordBatch, chunk: Chunk) -> Chunk:
+    """A result with origins: row by row where the number of rows stayed, else the first row of the batch."""
+    if batch.num_rows == chunk.num_rows:
+        return Chunk(batch, chunk.origins)
+    return Chunk(batch, np.full(batch.num_rows, chunk.origins[0], dtype=np.int64))

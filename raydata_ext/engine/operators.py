@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from raydata_ext.engine.column_operators import CastOperator, RemoveOperator, RenameOperator, SelectOperator
 from raydata_ext.engine.filter_operators import BatchFilterOperator, RowFilterOperator
 from raydata_ext.engine.map_operators import BatchMapOperator, RowMapOperator
-from raydata_ext.engine.step_operator import Operator
-from raydata_ext.engine.trail import Trail
 from raydata_ext.plan import Cast, Filter, Map, Position, RemoveColumns, RenameColumns, SelectColumns, Step
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def make_operator(
-    step: Step, number: int, build: Callable[[int], Callable[..., object]], trail: Trail, position: Position
-) -> Operator:
-    """The operator that does a step.
+    from raydata_ext.engine.step_operator import Operator
+    from raydata_ext.engine.trail import Trail
+    from raydata_ext.engine.worker import Worker
+
+
+def make_operator(number: int, worker: Worker, trail: Trail, position: Position) -> Operator:
+    """The operator that does a step of a worker's chain.
 
     Args:
-        step: the step.
-        number: its position in the chain, from 0.
-        build: gives the callable of a step.
+        number: the step's position in the chain, from 0.
+        worker: holds the chain and its callables.
         trail: where the rows come from.
         position: where the shard stands.
     """
+    step = worker.program.chain.steps[number]
     label = f"step {number + 1} `{step.label}`"
     if isinstance(step, Map):
-        kind = BatchMapOperator if step.batched else RowMapOperator
-        return kind(label, step, build(number), trail, position)
+        map_kind = BatchMapOperator if step.batched else RowMapOperator
+        return map_kind(label, step, number, worker, trail, position)
     if isinstance(step, Filter):
-        selects = BatchFilterOperator if step.batched else RowFilterOperator
-        return selects(label, step, build(number), trail, position)
-    for kind_of_step, operator in _COLUMN_OPERATORS:
-        if isinstance(step, kind_of_step):
-            return operator(label, step)
+        filter_kind = BatchFilterOperator if step.batched else RowFilterOperator
+        return filter_kind(label, step, number, worker, trail, position)
+    for step_kind, make in _COLUMN_OPERATORS:
+        if isinstance(step, step_kind):
+            return make(label, step, trail)
     raise TypeError(f"no operator for {type(step).__name__}")
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from raydata_ext.engine.worker import Worker
-from raydata_ext.plan import TableShard
 from raydata_ext.store import ShardFile
 from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
+
+if TYPE_CHECKING:
+    from raydata_ext.engine.worker import Worker
+    from raydata_ext.plan import TableShard
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,12 @@ class OutputTask:
 
     @property
     def label(self) -> str:
+        """The file as messages name it."""
         return self.path
 
     @property
     def num_bytes(self) -> int:
+        """Bytes of input."""
         return sum(shard.num_bytes for shard in self.shards)
 
     def run(self, worker: Worker) -> OutputFile:  # noqa: ARG002 - every task is given its worker
@@ -60,19 +65,20 @@ class OutputTask:
         with ShardWriter(self.path, self.schema, sync=True) as writer:
             for shard in self.shards:
                 for _, batch in shard.read():
-                    writer.write(cast_batch(batch, self.schema, add_missing=True))
-                    tokens += count_tokens(batch)
+                    if batch.num_rows:  # one without rows may have columns that no function has removed
+                        writer.write(cast_batch(batch, self.schema, add_missing=True))
+                        tokens += count_tokens(batch)
             summary = writer.finish()
         file = ShardFile(Path(self.path).name, summary.num_bytes, summary.rows, summary.checksum)
         return OutputFile(file, tokens, time.perf_counter() - started)
 
 
 def count_tokens(batch: pa.RecordBatch) -> int:
-    """Elements of the column `input_ids`, or else of the one column that is a list of integers; 0 without such a column."""
+    """Elements of the column `input_ids`, or else of the only column that is a list of integers; else 0."""
     lists = [field.name for field in batch.schema if _is_integer_list(field.type)]
     name = "input_ids" if "input_ids" in lists else lists[0] if len(lists) == 1 else None
     return 0 if name is None else pc.sum(pc.list_value_length(batch.column(name))).as_py() or 0
 
 
 def _is_integer_list(kind: pa.DataType) -> bool:
-    return (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_integer(kind.value_type)
+    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and pa.types.is_integer(kind.value_type))

@@ -1,6 +1,6 @@
 "use strict";
-// Charts as SVG. A series is one <path> however many marks it has, so ten thousand shards are four elements, not ten
-// thousand; what is under the pointer is found in the figures. Sizes are in CSS pixels, times in seconds, sizes in bytes.
+// Charts as SVG. A series is one <path> however many marks it has, so ten thousand shards are a handful of elements;
+// what is under the pointer is found in the figures. Lengths are in CSS pixels, times in seconds, sizes in bytes.
 
 const format = {
   count: (value) => (value == null ? "–" : Math.round(value).toLocaleString("en-US")),
@@ -20,7 +20,12 @@ const format = {
     if (seconds > 0 && seconds < 1) return `${digits(seconds * 1000)} ms`;
     if (seconds < 59.95) return `${digits(seconds)} s`;
     const whole = Math.round(seconds);
-    const parts = [[whole / 86400, "d"], [(whole / 3600) % 24, "h"], [(whole / 60) % 60, "min"], [whole % 60, "s"]];
+    const parts = [
+      [whole / 86400, "d"],
+      [(whole / 3600) % 24, "h"],
+      [(whole / 60) % 60, "min"],
+      [whole % 60, "s"],
+    ];
     const first = parts.findIndex(([amount]) => amount >= 1);
     const shown = parts.slice(first, first + 2).filter(([amount]) => amount >= 1);
     return shown.map(([amount, unit]) => `${Math.floor(amount)} ${unit}`).join(" ");
@@ -100,7 +105,7 @@ function timelineChart(figure, summary, { bars, lanes, kinds, end, describe }) {
       const full = x(bar.begin + bar.seconds) - x(bar.begin);
       const shown = Math.max(full > 4 ? full - 1 : full, 0.6);
       const path = (paths[bar.kind] ??= []);
-      path.push(`M${x(bar.begin).toFixed(1)} ${plot.top + bar.lane * laneHeight}h${shown.toFixed(1)}v${laneHeight - gap}h-${shown.toFixed(1)}z`);
+      path.push(rectangle(x(bar.begin), plot.top + bar.lane * laneHeight, shown, laneHeight - gap));
     }
     const every = Math.ceil(13 / laneHeight);
     const room = Math.floor((plot.left - 12) / 6.4);
@@ -118,7 +123,10 @@ function timelineChart(figure, summary, { bars, lanes, kinds, end, describe }) {
     const at = (px, py) => {
       const lane = Math.floor((py - plot.top) / laneHeight);
       const near = (bar) => Math.max(x(bar.begin) - px, px - x(bar.begin + bar.seconds), 0);
-      const bar = (byLane[lane] ?? []).reduce((best, next) => (best && near(best) <= near(next) ? best : next), undefined);
+      const bar = (byLane[lane] ?? []).reduce(
+        (best, next) => (best && near(best) <= near(next) ? best : next),
+        undefined,
+      );
       return bar && near(bar) < 4 ? describe(bar) : undefined;
     };
     return { height: plot.bottom + 26, marks, describe: at };
@@ -171,11 +179,15 @@ function throughputChart(figure, summary, { spans, end, describe }) {
 function histogramChart(figure, summary, { values, name, axisTicks }) {
   const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
   const log = low > 0 && high / low > 100;
-  const [from, to] = log ? [low, high * 1.0001] : high > low ? [low > high / 4 ? low : 0, high] : [low * 0.9, high * 1.1 || 1];
+  const [from, to] = log
+    ? [low, high * 1.0001]
+    : high > low
+      ? [low > high / 4 ? low : 0, high]
+      : [low * 0.9, high * 1.1 || 1];
   const onto = log ? Math.log : (value) => value;
   const back = log ? Math.exp : (value) => value;
   mountChart(figure, log ? `${summary}; logarithmic scale` : summary, (width) => {
-    const plot = { left: 52, right: width - 16, top: 10, bottom: 190 };
+    const plot = { left: 52, right: width - 22, top: 10, bottom: 190 };
     const bins = Math.max(6, Math.min(30, Math.floor((width - 68) / 14), Math.ceil(2 * Math.sqrt(values.length))));
     const size = (onto(to) - onto(from)) / bins;
     const counts = new Array(bins).fill(0);
@@ -185,7 +197,7 @@ function histogramChart(figure, summary, { values, name, axisTicks }) {
     const step = (plot.right - plot.left) / bins;
     const bars = counts.map((count, bin) => {
       const rise = count && Math.max(plot.bottom - y(count), 1.5);
-      return `M${(plot.left + bin * step).toFixed(1)} ${plot.bottom}v-${rise.toFixed(1)}h${(step - 1.5).toFixed(1)}v${rise.toFixed(1)}z`;
+      return rectangle(plot.left + bin * step, plot.bottom - rise, step - 1.5, rise);
     });
     const ticks = log ? logTicks(from, to, width / 80) : axisTicks(from, to, width / 90);
     const marks = [
@@ -208,6 +220,10 @@ function plural(count, noun) {
   return `${format.count(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+function rectangle(left, top, width, height) {
+  return `M${left.toFixed(1)} ${top.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h-${width.toFixed(1)}z`;
+}
+
 function linear(from, to, start, stop) {
   return (value) => start + ((value - from) / (to - from || 1)) * (stop - start);
 }
@@ -215,12 +231,14 @@ function linear(from, to, start, stop) {
 function timeAxis(x, end, plot) {
   const room = plot.right - plot.left;
   return [
-    ...timeTicks(0, end, room / (room < 500 ? 70 : 105)).flatMap((value) => tickX(x(value), plot, value ? format.duration(value) : "0")),
+    ...timeTicks(0, end, room / (room < 500 ? 70 : 105)).flatMap((value) =>
+      tickX(x(value), plot, value ? format.duration(value) : "0"),
+    ),
     svg("line", { x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom, class: "base" }),
   ];
 }
 
-/** Scale and grid of the vertical axis, up to the next round number; `unit` keeps steps round in the unit that is shown. */
+/** Scale and grid of the vertical axis, up to a round number; `unit` keeps steps round in the unit that is shown. */
 function valueAxis(highest, plot, name, unit) {
   const step = Math.max(niceStep((highest || unit) / unit / 4), unit > 1 ? 0 : 1) * unit;
   const top = Math.ceil(highest / step - 1e-9) * step || step;

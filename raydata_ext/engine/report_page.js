@@ -27,11 +27,14 @@ function showTiles() {
   const { source, output, totals } = report;
   // Sums over no shard at all say nothing of what a run that failed has done.
   const results = (count) => (everyShard.length ? format.count(count) : "–");
-  const ofRows = (rows) => (totals.rows_in && rows != null ? `${format.percent(rows / totals.rows_in)} of rows in` : "");
+  const ofRows = (rows) =>
+    totals.rows_in && rows != null ? `${format.percent(rows / totals.rows_in)} of rows in` : "";
   const read = sum(computed.map((shard) => shards.bytes_in[shard] ?? 0));
   const rate = computed.length ? read / (lastEnd(computed) - firstBegin(computed)) : undefined;
   const perRow = output.tokens && output.rows ? `${digits(output.tokens / output.rows)} per row` : "";
-  const made = everyShard.length ? `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached` : "";
+  const made = everyShard.length
+    ? `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached`
+    : "";
   const tiles = [
     ["Rows in", results(totals.rows_in), ""],
     ["Rows out", results(totals.rows_out), ofRows(totals.rows_out)],
@@ -46,7 +49,13 @@ function showTiles() {
   ];
   section("tiles").append(
     ...tiles.map(([name, value, detail, kind = ""]) =>
-      element("div", { class: kind }, element("dt", {}, name), element("dd", { class: value.length > 12 ? "value long" : "value" }, value), element("dd", {}, detail)),
+      element(
+        "div",
+        { class: kind },
+        element("dt", {}, name),
+        element("dd", { class: value.length > 12 ? "value long" : "value" }, value),
+        element("dd", {}, detail),
+      ),
     ),
   );
 }
@@ -57,7 +66,11 @@ function showOutput() {
   const details = [];
   if (files != null) details.push(plural(files, "file"));
   if (written != null) details.push(written ? "written by this run" : "was there already, unchanged");
-  section("output").append(element("span", {}, "Output"), element("code", {}, path), element("span", {}, details.join(", ")));
+  section("output").append(
+    element("span", {}, "Output"),
+    element("code", {}, path),
+    element("span", {}, details.join(", ")),
+  );
   section("output").hidden = false;
 }
 
@@ -67,17 +80,21 @@ function showSteps() {
   const share = (step) => (all ? (step.seconds ?? 0) / all : 0);
   const reasons = ({ filtered }) => {
     const lines = filtered.slice(0, 5).map(([reason, rows]) => [format.count(rows), reason]);
-    if (filtered.length > 5) lines.push([format.count(sum(filtered.slice(5).map(([, rows]) => rows))), plural(filtered.length - 5, "other reason")]);
+    if (filtered.length > 5)
+      lines.push([
+        format.count(sum(filtered.slice(5).map(([, rows]) => rows))),
+        plural(filtered.length - 5, "other reason"),
+      ]);
     return element("ul", {}, ...lines.map(([rows, reason]) => element("li", {}, element("b", {}, rows), ` ${reason}`)));
   };
   const columns = [
     { name: "Step", cell: (step) => element("span", { class: "label" }, step.step ?? "") },
     { name: "Rows in", numeric: true, cell: (step) => format.count(step.rows_in) },
     { name: "Rows out", numeric: true, cell: (step) => format.count(step.rows_out) },
-    { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
     { name: "Time", numeric: true, cell: (step) => format.duration(step.seconds) },
     { name: "Share", numeric: true, cell: (step) => format.percent(share(step)) },
     { name: "", cell: (step) => meter(share(step)) },
+    { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
   ];
   reveal("steps").querySelector(".scroll").append(table(columns, report.steps));
 }
@@ -87,7 +104,11 @@ function showCharts() {
   reveal("charts");
   const end = lastEnd(timed);
   if (end > 0 && shards.workers.length) showTimeline(end);
-  else mountSentence(section("timeline"), "Every shard came from the cache. Nothing was computed, so there are no times to show.");
+  else
+    mountSentence(
+      section("timeline"),
+      "Every shard came from the cache. Nothing was computed, so there are no times to show.",
+    );
   const times = computed.map((shard) => shards.seconds[shard]).filter((seconds) => seconds > 0);
   section("charts").classList.toggle("untimed", !times.length);
   if (times.length) {
@@ -95,7 +116,9 @@ function showCharts() {
     const summary = `Time of each computed shard: ${spread(times, format.duration, "longest")}`;
     histogramChart(section("durations"), summary, { values: times, name: format.duration, axisTicks: timeTicks });
   }
-  const sizes = everyShard.map((shard) => shards.bytes_out[shard] / shards.rows_out[shard]).filter((size) => size > 0 && isFinite(size));
+  const sizes = everyShard
+    .map((shard) => shards.bytes_out[shard] / shards.rows_out[shard])
+    .filter((size) => size > 0 && isFinite(size));
   if (sizes.length) {
     const summary = `Bytes out per row, averaged over each shard: ${spread(sizes, format.bytes, "largest")}`;
     histogramChart(section("row-sizes"), summary, { values: sizes, name: format.bytes, axisTicks: numberTicks });
@@ -109,28 +132,46 @@ function showTimeline(end) {
   const kind = (shard) => (shards.cached[shard] ? "found" : shards.attempt[shard] > 1 ? "retried" : "computed");
   const bars = timed
     .filter((shard) => laneOf.has(shards.worker[shard]))
-    .map((shard) => ({ shard, lane: laneOf.get(shards.worker[shard]), begin: shards.begin[shard], seconds: shards.seconds[shard], kind: kind(shard) }));
+    .map((shard) => ({
+      shard,
+      lane: laneOf.get(shards.worker[shard]),
+      begin: shards.begin[shard],
+      seconds: shards.seconds[shard],
+      kind: kind(shard),
+    }));
   const busy = sum(bars.map((bar) => bar.seconds)) / (lanes.length * (end - firstBegin(timed)) || 1);
-  const summary = `${plural(bars.length, "shard")} on ${plural(lanes.length, "worker")}, busy ${format.percent(Math.min(1, busy))} of the time from the first shard to the last`;
+  const who = `${plural(bars.length, "shard")} on ${plural(lanes.length, "worker")}`;
+  const summary = `${who}, busy ${format.percent(Math.min(1, busy))} of the time from the first shard to the last`;
   timelineChart(section("timeline"), summary, {
     bars,
     end,
     lanes: lanes.map(({ name }) => name),
     kinds: { computed: "computed", retried: "computed after a retry", found: "found in the cache" },
     describe: ({ shard }) => {
-      const figures = [format.duration(shards.seconds[shard]), `from ${format.duration(shards.begin[shard])}`, plural(shards.rows_in[shard] ?? 0, "row")];
-      return [shortLabel(shard), figures.join(" "), format.rate(speed(shard)), workerOf(shard)].join(" · ");
+      const time = `${format.duration(shards.seconds[shard])} from ${format.duration(shards.begin[shard])} on`;
+      const work = shards.cached[shard]
+        ? "found in the cache"
+        : `${plural(shards.rows_in[shard] ?? 0, "row")} · ${format.rate(speed(shard))}`;
+      return [shortLabel(shard), time, work, workerOf(shard)].join(" · ");
     },
   });
 }
 
 function showThroughput(end) {
-  const spans = computed.map((shard) => ({ begin: shards.begin[shard], seconds: shards.seconds[shard], bytes: shards.bytes_in[shard] ?? 0 }));
-  throughputChart(section("throughput"), "Input read by all workers together; each shard is spread evenly over its time", {
-    spans,
-    end,
-    describe: (from, to, rate) => `${format.rate(rate)} from ${format.duration(from)} to ${format.duration(to)}`,
-  });
+  const spans = computed.map((shard) => ({
+    begin: shards.begin[shard],
+    seconds: shards.seconds[shard],
+    bytes: shards.bytes_in[shard] ?? 0,
+  }));
+  throughputChart(
+    section("throughput"),
+    "Input read by all workers together; each shard is spread evenly over its time",
+    {
+      spans,
+      end,
+      describe: (from, to, rate) => `${format.rate(rate)} from ${format.duration(from)} to ${format.duration(to)}`,
+    },
+  );
 }
 
 function showReasons() {
@@ -140,12 +181,17 @@ function showReasons() {
   if (rest.length) shown.push([plural(rest.length, "rarer reason"), sum(rest.map(([, rows]) => rows))]);
   const [most, all] = [Math.max(...shown.map(([, rows]) => rows)), sum(shown.map(([, rows]) => rows))];
   const bars = shown.map(([reason, rows]) =>
-    element("li", {},
+    element(
+      "li",
+      {},
       element("span", { class: "label" }, reason),
       element("span", { class: "amount" }, format.count(rows), element("small", {}, format.percent(rows / all))),
-      meter(rows / most)),
+      meter(rows / most),
+    ),
   );
-  reveal("reasons").querySelector("ol").append(...bars);
+  reveal("reasons")
+    .querySelector("ol")
+    .append(...bars);
   section("reasons").dataset.drawn = "true";
 }
 
@@ -156,12 +202,17 @@ function showSlowest() {
   const { label, rowsIn, bytesIn, worker, seconds } = SHARD_COLUMNS;
   const rate = { name: "MB/s", numeric: true, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") };
   const bar = { name: "", cell: (shard) => meter(shards.seconds[shard] / longest) };
-  reveal("slowest").querySelector(".scroll").append(table([label, seconds, bar, rate, rowsIn, bytesIn, worker], slowest));
+  reveal("slowest")
+    .querySelector(".scroll")
+    .append(table([label, seconds, bar, rate, rowsIn, bytesIn, worker], slowest));
 }
 
 function showShards() {
   if (!everyShard.length) return;
-  if (commonFolder) section("shards").querySelector(".note").append("All are in ", element("code", {}, commonFolder));
+  if (commonFolder)
+    section("shards")
+      .querySelector(".note")
+      .append("All are in ", element("code", {}, commonFolder));
   mountShardTable(reveal("shards"));
 }
 
@@ -170,8 +221,12 @@ function showSamples() {
   const total = Math.max(report.totals.quarantined ?? 0, report.samples_total);
   const [shown, all] = [report.samples.length, plural(total, "row")];
   reveal("samples").querySelector(".note").textContent =
-    shown < total ? `${format.count(shown)} of ${all} that were set aside. All of them are in quarantine/*.jsonl.` : `${all} set aside.`;
-  section("samples").querySelector(".samples").append(...report.samples.map(sampleCard));
+    shown < total
+      ? `${format.count(shown)} of ${all} that were set aside. All of them are in quarantine/*.jsonl.`
+      : `${all} set aside.`;
+  section("samples")
+    .querySelector(".samples")
+    .append(...report.samples.map(sampleCard));
 }
 
 /** One quarantined row: where it is from, and below that every other field of its record. */
@@ -179,9 +234,20 @@ function sampleCard(fields) {
   const heading = ["source", "row", "step"];
   const place = fields.filter(([name, text]) => heading.includes(name) && text.length < 300);
   const others = fields.filter((field) => !place.includes(field));
-  return element("article", {},
-    element("h3", { class: "label" }, place.map(([name, text]) => element("span", {}, name === "source" ? text : `${name} ${text}`))),
-    element("dl", {}, others.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("pre", {}, text))])));
+  return element(
+    "article",
+    {},
+    element(
+      "h3",
+      { class: "label" },
+      place.map(([name, text]) => element("span", {}, name === "source" ? text : `${name} ${text}`)),
+    ),
+    element(
+      "dl",
+      {},
+      others.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("pre", {}, text))]),
+    ),
+  );
 }
 
 function reveal(id) {
@@ -191,7 +257,11 @@ function reveal(id) {
 
 /** A bar whose length is a share; the figure stands beside it, so it is nothing to read aloud. */
 function meter(share) {
-  return element("span", { class: "meter", "aria-hidden": "true" }, element("i", { style: `width:${(share * 100).toFixed(2)}%` }));
+  return element(
+    "span",
+    { class: "meter", "aria-hidden": "true" },
+    element("i", { style: `width:${(share * 100).toFixed(2)}%` }),
+  );
 }
 
 function spread(values, name, extreme) {

@@ -28,7 +28,12 @@ const SHARD_COLUMNS = {
   bytesOut: column("Data out", "bytes_out", format.bytes),
   begin: { ...column("Start", "begin", format.duration), optional: true },
   seconds: { ...column("Time", "seconds", format.duration), optional: true },
-  worker: { name: "Worker", value: workerOf, cell: (shard) => element("span", { class: "worker" }, workerOf(shard)), optional: true },
+  worker: {
+    name: "Worker",
+    value: workerOf,
+    cell: (shard) => element("span", { class: "worker" }, workerOf(shard)),
+    optional: true,
+  },
 };
 
 /** Labels come as [characters in common with the label before, the rest]; a character is a code point. */
@@ -50,8 +55,9 @@ function findCommonFolder(labels) {
   return folder;
 }
 
+/** The label below the common folder; labels of several files name the first and the last one. */
 function shortLabel(shard) {
-  return shards.label[shard].slice(commonFolder.length);
+  return commonFolder ? shards.label[shard].replaceAll(commonFolder, "") : shards.label[shard];
 }
 
 function workerOf(shard) {
@@ -60,7 +66,9 @@ function workerOf(shard) {
 
 /** Bytes of input per second; undefined where the shard was not computed. */
 function speed(shard) {
-  return shards.seconds[shard] > 0 && !shards.cached[shard] ? shards.bytes_in[shard] / shards.seconds[shard] : undefined;
+  return shards.seconds[shard] > 0 && !shards.cached[shard]
+    ? shards.bytes_in[shard] / shards.seconds[shard]
+    : undefined;
 }
 
 function stateOf(shard) {
@@ -76,20 +84,28 @@ function countColumn(name, key) {
   return column(name, key, format.count);
 }
 
+/** The label with folders dimmed, preferably broken before or within a range of bytes. */
 function labelCell(shard) {
-  const label = shortLabel(shard);
-  const file = label.lastIndexOf("/") + 1;
-  const range = label.indexOf("[", file) < 0 ? label.length : label.indexOf("[", file);
-  const folder = element("span", { class: "muted" }, label.slice(0, file));
-  const parts = [folder, label.slice(file, range), element("wbr"), label.slice(range)];
-  return element("span", { class: "label", title: shards.label[shard] }, ...parts);
+  const parts = shortLabel(shard)
+    .split(/([^\s/]*\/)|(?=\[)|(?<=:)/)
+    .filter(Boolean);
+  const nodes = parts.map((part) =>
+    part.endsWith("/") ? element("span", { class: "muted" }, part) : [element("wbr"), part],
+  );
+  return element("span", { class: "label", title: shards.label[shard] }, ...nodes.flat());
 }
 
-/** A table of anything: columns are {name, numeric, cell: (item) => text or node}; `head` makes the content of a heading. */
+/** A table of anything: columns are {name, numeric, cell: (item) => text or node}; `head` fills a heading. */
 function table(columns, items, head = (column) => column.name) {
   const kind = (column) => (column.numeric ? { class: "number" } : {});
   const headings = columns.map((column) => element("th", { scope: "col", ...kind(column) }, head(column)));
-  const rows = items.map((item) => element("tr", {}, columns.map((column) => element("td", kind(column), column.cell(item)))));
+  const rows = items.map((item) =>
+    element(
+      "tr",
+      {},
+      columns.map((column) => element("td", kind(column), column.cell(item))),
+    ),
+  );
   return element("table", {}, element("thead", {}, element("tr", {}, headings)), element("tbody", {}, rows));
 }
 
@@ -124,7 +140,8 @@ function mountShardTable(section) {
     const focused = [...holder.querySelectorAll("th button")].indexOf(document.activeElement);
     holder.replaceChildren(table(columns, page, heading));
     holder.querySelectorAll("th").forEach((cell, position) => {
-      if (columns[position] === view.column) cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
+      if (columns[position] === view.column)
+        cell.setAttribute("aria-sort", view.descending ? "descending" : "ascending");
     });
     holder.querySelectorAll("th button")[focused]?.focus();
     pages.querySelector("output").textContent = found.length

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from raydata_ext.engine.chunk import Chunk, rebatched
 from raydata_ext.engine.operators import make_operator
-from raydata_ext.engine.step_operator import ANY_SIZE, Operator
 from raydata_ext.engine.trail import Trail
-from raydata_ext.engine.worker import Worker
+from raydata_ext.errors import SchemaError
 from raydata_ext.plan import ShardState, TableShard
 from raydata_ext.sources import Piece, Sighting
 from raydata_ext.store import Receipt
 from raydata_ext.table.evolving_writer import EvolvingShardWriter
-from raydata_ext.table.ipc_writer import FileSummary
 from raydata_ext.table.metadata import with_huggingface_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Self
+
+    from raydata_ext.engine.chunk import Chunk
+    from raydata_ext.engine.step_operator import Operator
+    from raydata_ext.engine.worker import Worker
+    from raydata_ext.table.ipc_writer import FileSummary
 
 
 @dataclass(frozen=True)
@@ -54,10 +61,12 @@ class ShardTask:
 
     @property
     def label(self) -> str:
+        """The shard as messages name it."""
         return self.state.shard.label
 
     @property
     def num_bytes(self) -> int:
+        """Bytes of input."""
         return self.state.shard.num_bytes
 
     def run(self, worker: Worker) -> ShardOutcome:
@@ -70,13 +79,15 @@ class ShardTask:
             receipt = _Run(state, worker, started).write()
         seconds = time.perf_counter() - started
         assert state.identity is not None
-        return ShardOutcome(receipt, state.identity, state.result is not None, tuple(sightings), began, seconds, worker.name)
+        return ShardOutcome(
+            receipt, state.identity, state.result is not None, tuple(sightings), began, seconds, worker.name
+        )
 
     def _identified(self, worker: Worker, sightings: list[Sighting]) -> ShardState:
         """The state with keys, and with what the store holds for them now.
 
-        The store is asked again also where the keys were known: an earlier attempt may have died after it had finished, and
-        another job may have made the same result meanwhile.
+        The store is asked again also where the keys were known: an earlier attempt may have died after it had finished,
+        and another job may have made the same result meanwhile.
         """
         state = self.state
         chain, store = worker.program.chain, worker.program.store
@@ -95,45 +106,6 @@ class ShardTask:
 
 
 @dataclass
-class StepCount:
-    """Rows and time of one step of one shard.
-
-    Attributes:
-        operator: the step at work.
-        rows_in: rows given to it.
-        rows_out: rows that came out.
-        seconds: time in the step itself, not in those before it.
-    """
-
-    operator: Operator
-    rows_in: int = 0
-    rows_out: int = 0
-    seconds: float = 0.0
-
-    def follow(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Do the step on each chunk."""
-        for chunk in chunks:
-            started = time.perf_counter()
-            result = self.operator(chunk)
-            self.seconds += time.perf_counter() - started
-            self.rows_in += chunk.num_rows
-            self.rows_out += result.num_rows
-            yield result
-
-    def summary(self) -> dict[str, object]:
-        """The count as receipts hold it."""
-        filtered = dict(self.operator.dropped)
-        seconds = round(self.seconds, 6)
-        return {
-            "step": self.operator.label,
-            "rows_in": self.rows_in,
-            "rows_out": self.rows_out,
-            "filtered": filtered,
-            "seconds": seconds,
-        }
-
-
-@dataclass
 class _Run:
     """One pass of a shard through its steps, from the latest result that is kept to the last."""
 
@@ -141,7 +113,7 @@ class _Run:
     worker: Worker
     started: float
     trail: Trail = field(default_factory=Trail)
-    counts: list[StepCount] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
 
     def write(self) -> Receipt:
         """Run all steps; keep a result wherever the chain says so."""
@@ -157,7 +129,7 @@ class _Run:
                     continue
                 chunks = self._through(chunks, range(done, count))
                 done = count
-                files.append(_KeptFile(store.writing_path(key), key, len(self.counts)))
+                files.append(_KeptFile(store.writing_path(key), key, len(self.operators), self.trail))
                 stack.push(files[-1])
                 chunks = files[-1].follow(chunks)
             for _ in chunks:
@@ -167,22 +139,17 @@ class _Run:
 
     def _through(self, chunks: Iterable[Chunk], numbers: range) -> Iterable[Chunk]:
         for number in numbers:
-            step = self.worker.program.chain.steps[number]
-            operator = make_operator(step, number, self.worker.callable, self.trail, self.state.position)
-            if operator.batch_rows != ANY_SIZE:
-                chunks = rebatched(chunks, operator.batch_rows, drop_last=operator.drop_last)
-            count = StepCount(operator)
-            self.counts.append(count)
-            chunks = count.follow(chunks)
+            self.operators.append(make_operator(number, self.worker, self.trail, self.state.position))
+            chunks = self.operators[-1].follow(chunks)
         return chunks
 
     def _receipt(self, file: _KeptFile) -> Receipt:
         """What came of the shard up to a kept result, the part that was kept before included."""
         before = self.state.prefix[1] if self.state.prefix else None
-        counts = self.counts[: file.num_steps]
+        operators = self.operators[: file.num_steps]
         filtered = Counter(before.filtered if before else {})
-        for count in counts:
-            filtered.update(count.operator.dropped)
+        for operator in operators:
+            filtered.update(operator.dropped)
         summary = file.finish()
         return Receipt(
             key=file.key,
@@ -193,7 +160,7 @@ class _Run:
             rows_in=before.rows_in if before else self.trail.rows_read,
             filtered=dict(filtered),
             inputs=tuple({"path": piece.label} for piece in self.state.shard.pieces),
-            steps=(*(before.steps if before else ()), *(count.summary() for count in counts)),
+            steps=(*(before.steps if before else ()), *map(_summary, operators)),
             seconds=round(time.perf_counter() - self.started, 6),
             worker=self.worker.name,
         )
@@ -202,14 +169,17 @@ class _Run:
 class _KeptFile:
     """The file of one kept result, written from the chunks that pass.
 
-    Attributes:
+    Args:
+        path: where it goes.
         key: of the result.
         num_steps: how many steps of this pass come before it.
+        trail: where the rows come from.
     """
 
-    def __init__(self, path: str, key: str, num_steps: int) -> None:
+    def __init__(self, path: str, key: str, num_steps: int, trail: Trail) -> None:
         self.key = key
         self.num_steps = num_steps
+        self._trail = trail
         self._writer = EvolvingShardWriter(
             path, metadata=lambda schema: with_huggingface_metadata(schema, fingerprint=key)
         )
@@ -218,7 +188,7 @@ class _KeptFile:
     def follow(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:
             if chunk.num_rows:
-                self._writer.write(chunk.batch)
+                self._write(chunk)
             else:
                 self._empty = chunk.batch.schema
             yield chunk
@@ -226,9 +196,29 @@ class _KeptFile:
     def finish(self) -> FileSummary:
         return self._writer.finish(schema_if_empty=self._empty)
 
-    def __enter__(self) -> _KeptFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if kind is not None:
             self._writer.discard()
+
+    def _write(self, chunk: Chunk) -> None:
+        try:
+            self._writer.write(chunk.batch)
+        except SchemaError as error:
+            raise SchemaError(
+                f"{self._trail.place(chunk.origins)}: what became of these rows does not go with the rows before:"
+                f" {error}"
+            ) from error
+
+
+def _summary(operator: Operator) -> dict[str, object]:
+    """What a step did to a shard, as receipts hold it."""
+    return {
+        "step": operator.label,
+        "rows_in": operator.rows_in,
+        "rows_out": operator.rows_out,
+        "filtered": dict(operator.dropped),
+        "seconds": round(operator.seconds, 6),
+    }

@@ -71,12 +71,12 @@ class Operator(ABC):
     def require_columns(self, chunk: Chunk, names: Iterable[str]) -> None:
         """Raise where the step names a column that the rows do not have."""
         present = chunk.batch.schema.names
-        for name in names:
-            if name not in present:
-                raise PlanError(
-                    f"{self.label}: {self.trail.place(chunk.origins)}: there is no column {name!r}; these rows have"
-                    f" {present}. Where only some rows have a column, name it in schema= of the step or source it is from"
-                )
+        missing = [name for name in names if name not in present]
+        if missing:
+            raise PlanError(
+                f"{self.label}: {self.trail.place(chunk.origins)}: there is no column {missing[0]!r}; these rows have"
+                f" {present}. A column that only some rows have must be in the schema= of the step or source it is from"
+            )
 
     def _counted(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         for chunk in chunks:

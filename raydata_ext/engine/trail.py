@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raydata_ext.engine.chunk import Chunk
+from raydata_ext.engine.chunk import Chunk, Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
@@ -42,15 +42,11 @@ class Trail:
             self.rows_read += batch.num_rows
             yield Chunk(batch, origins)
 
-    def place(self, origins: Sequence[int]) -> str:
-        """The file and the row, or the range of rows, that rows were read from.
-
-        Args:
-            origins: numbers of rows among those read, ascending.
-        """
+    def place(self, origins: Origins) -> str:
+        """The file and the row, or the range of rows, that rows were read from."""
         if not len(origins):
             return f"{self._labels[-1]}: no rows" if self._labels else "no rows"
-        (first_label, first), (last_label, last) = self._found(origins[0]), self._found(origins[-1])
+        (first_label, first), (last_label, last) = self._found(int(origins[0])), self._found(int(origins[-1]))
         if first_label != last_label:
             return f"{first_label}: row {first} to {last_label}: row {last}"
         return f"{first_label}: row {first}" if first == last else f"{first_label}: rows {first} to {last}"
@@ -59,7 +55,7 @@ class Trail:
         """The piece of a row and its number in there."""
         piece = bisect.bisect_right(self._starts, origin) - 1
         # Pieces without rows begin where the next one does; bisecting to the right passes them.
-        return self._labels[piece], int(origin) - self._starts[piece]
+        return self._labels[piece], origin - self._starts[piece]
 
 
 def users_traceback(error: BaseException) -> str:

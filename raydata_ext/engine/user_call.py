@@ -14,12 +14,12 @@ from raydata_ext.plan import Filter, Map
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from raydata_ext.engine.chunk import Chunk
+    from raydata_ext.engine.chunk import Chunk, Origins
     from raydata_ext.engine.worker import Worker
     from raydata_ext.plan import Position
 
 ROWS_AT_A_TIME = 1000
-"""Rows that row-wise functions are given at a time: so many are Python objects at once, however large the chunks are."""
+"""Rows that a row-wise step takes at a time: so many are Python objects at once, however large chunks are."""
 
 
 class FunctionOperator(Operator):
@@ -84,12 +84,12 @@ class FunctionOperator(Operator):
             arguments.append(self._rank)
         return self._call_each([arguments], chunk.origins, chunk.num_rows)[0]
 
-    def wrong_result(self, origins: Sequence[int], result: object, expected: str) -> StepError:
+    def wrong_result(self, origins: Origins, result: object, expected: str) -> StepError:
         """What to raise where the function returned something that cannot be used."""
         kind = type(result).__name__
         return StepError(f"{self.label}: {self.trail.place(origins)}: the function returned {kind}; {expected}")
 
-    def _call_each(self, calls: Iterable[Sequence[Any]], origins: Sequence[int], rows_each: int) -> list[Any]:
+    def _call_each(self, calls: Iterable[Sequence[Any]], origins: Origins, rows_each: int) -> list[Any]:
         results = self._results(self._function, calls, origins, rows_each)
         if results and inspect.iscoroutine(results[0]):
             outcomes = self._worker.await_all(results)
@@ -97,7 +97,7 @@ class FunctionOperator(Operator):
         return results
 
     def _results(
-        self, function: Callable[..., Any], calls: Iterable[Sequence[Any]], origins: Sequence[int], rows_each: int
+        self, function: Callable[..., Any], calls: Iterable[Sequence[Any]], origins: Origins, rows_each: int
     ) -> list[Any]:
         results: list[Any] = []
         try:

@@ -36,6 +36,11 @@ _TESTS: Final = {
     "POP_JUMP_IF_NONE": ("POP_JUMP_IF_NONE", b"true", b"false"),
     "POP_JUMP_IF_NOT_NONE": ("POP_JUMP_IF_NONE", b"false", b"true"),
 }
+# Tests that keep the value if they jump: the same test that drops it, and the opposite test.
+_KEEPING_TESTS: Final = {
+    "JUMP_IF_TRUE_OR_POP": ("POP_JUMP_IF_TRUE", "JUMP_IF_FALSE_OR_POP"),
+    "JUMP_IF_FALSE_OR_POP": ("POP_JUMP_IF_FALSE", "JUMP_IF_TRUE_OR_POP"),
+}
 _MEANINGFUL_FLAGS: Final = (
     inspect.CO_VARARGS
     | inspect.CO_VARKEYWORDS
@@ -95,16 +100,35 @@ def _vertex(instructions: Sequence[Instruction], index: int, constants: Sequence
     instruction = instructions[index]
     operand = constants[index] if instruction.is_constant else require_scalar(instruction.arg)
     # A test that jumps where it holds, and one that jumps where it does not, are one test with two outcomes.
-    op, if_jump, if_next = _TESTS.get(instruction.op, (instruction.op, b"jump", b"next"))
+    op, target = _threaded(instructions, instruction.op, instruction.target)
+    op, if_jump, if_next = _TESTS.get(op, (op, b"jump", b"next"))
     edges: list[tuple[bytes, int | bytes]] = []
     if op not in _LAST and op not in _UNCONDITIONAL:
         edges.append((if_next, _next(instructions, index + 1)))
-    if instruction.target is not None and op not in _UNCONDITIONAL:
-        edges.append((if_jump, _next(instructions, instruction.target)))
+    if target is not None and op not in _UNCONDITIONAL:
+        edges.append((if_jump, _next(instructions, target)))
     if instruction.handler is not None:
-        target, depth, lasti = instruction.handler
-        edges.append((b"handler %d %d" % (depth, lasti), _next(instructions, target)))
+        handler, depth, lasti = instruction.handler
+        edges.append((b"handler %d %d" % (depth, lasti), _next(instructions, handler)))
     return Vertex(digest(op.encode(), operand), edges, ordered=False)
+
+
+def _threaded(instructions: Sequence[Instruction], op: str, target: int | None) -> tuple[str, int | None]:
+    """Where a test of `and` or `or` leads that jumps to another test of the same value.
+
+    The compiler spares the second test if both stand on one line.
+    """
+    while op in _KEEPING_TESTS and target is not None:
+        popping, opposite = _KEEPING_TESTS[op]
+        place = _next(instructions, target)
+        second = instructions[place]
+        if second.op in {op, popping}:
+            op, target = second.op, second.target
+        elif second.op in {opposite, _KEEPING_TESTS[opposite][0]}:
+            op, target = popping, place + 1
+        else:
+            break
+    return op, target
 
 
 def _next(instructions: Sequence[Instruction], index: int) -> int:

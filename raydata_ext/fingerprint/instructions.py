@@ -1,9 +1,10 @@
 """The instructions of a code object, without what cannot change a result.
 
 Left out are caches, no-ops (the compiler keeps some for the sake of line numbers), the annotations of nested
-functions, and the docstring, qualified name and line number that a class body stores. Instructions that the compiler
-fuses only when they stand on one line are split again. Specialised (adaptive) instructions never appear: a function
-that ran looks as before.
+functions, and the docstring, qualified name and line number that a class body stores. Calls of methods and of functions
+look alike, since the compiler chooses between them by the imports of the file. Instructions that the compiler fuses
+only when they stand on one line are split again. Specialised (adaptive) instructions never appear: a function that ran
+looks as before.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _FUSED: Final = {
     "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
     "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
 }
+# Whether a call is made as that of a method depends on which modules the same file (or notebook cell) imports.
+_CALL_PROTOCOL: Final = frozenset({"PUSH_NULL"})
+_SAME_CALL: Final = {"LOAD_METHOD": "LOAD_ATTR", "CALL_METHOD": "CALL_FUNCTION"}
 _STORED_FOR_INSPECTION: Final = frozenset({"__doc__", "__qualname__", "__firstlineno__", "__static_attributes__"})
 _ANNOTATIONS: Final = 0x04
 _CLOSURE: Final = 0x08
@@ -65,7 +69,7 @@ def read_instructions(code: CodeType) -> list[Instruction]:
     split = [
         (instruction.offset, op, arg, instruction)
         for position, instruction in enumerate(raw)
-        if position not in erased
+        if position not in erased and instruction.opname not in _CALL_PROTOCOL
         for op, arg in _split(code, instruction)
     ]
     offsets = [offset for offset, *_ in split]
@@ -77,7 +81,7 @@ def read_instructions(code: CodeType) -> list[Instruction]:
     constants = set(dis.hasconst)
     return [
         Instruction(
-            op=op.replace("_FORWARD", "").replace("_BACKWARD", ""),
+            op=_SAME_CALL.get(op, op).replace("_FORWARD", "").replace("_BACKWARD", ""),
             arg=None if source.opcode in jumps else arg,
             is_constant=source.opcode in constants,
             target=bisect_left(offsets, source.argval) if source.opcode in jumps else None,

@@ -16,7 +16,7 @@ _FREE_LOADS: Final = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT
 _LOCAL_LOADS: Final = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"})
 _LOADS: Final = _GLOBAL_LOADS | _FREE_LOADS | _LOCAL_LOADS
 _STORES: Final = frozenset({"STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL"})
-_ATTRIBUTES: Final = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_ATTRIBUTES: Final = frozenset({"LOAD_ATTR"})
 
 
 class Import(NamedTuple):

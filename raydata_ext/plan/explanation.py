@@ -89,10 +89,9 @@ class _Reasons:
         return "; ".join(changes)
 
     def _changes(self, state: ShardState, origin: Origin) -> list[str]:
-        changes = self._input_changes(state, origin)
         if origin.steps not in self._of_steps:
             self._of_steps[origin.steps] = self._step_changes(origin)
-        changes += self._of_steps[origin.steps]
+        changes = self._input_changes(state, origin) + self._of_steps[origin.steps]
         if not changes and state.identity is None:
             return ["input was touched since it was last read; its content is compared when it is read"]
         if not changes:
@@ -100,15 +99,14 @@ class _Reasons:
         return changes
 
     def _input_changes(self, state: ShardState, origin: Origin) -> list[str]:
-        changes = []
         pieces = len(state.shard.pieces)
+        if state.shard.digest != origin.reader:  # then contents cannot be compared: they say what counts as content
+            return ["format or options of the source changed"]
         if pieces != origin.pieces:
-            changes.append(f"the shard is made of {pieces} files, and was of {origin.pieces}")
-        elif state.identity is not None and state.identity != origin.identity:
-            changes.append("input file content changed")
-        if state.shard.digest != origin.reader:
-            changes.append("format or options of the source changed")
-        return changes
+            return [f"the shard is made of {pieces} files, and was of {origin.pieces}"]
+        if state.identity is not None and state.identity != origin.identity:
+            return ["input file content changed"]
+        return []
 
     def _step_changes(self, origin: Origin) -> list[str]:
         changes = []

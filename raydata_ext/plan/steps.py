@@ -79,7 +79,7 @@ class UserFunction:
         target = self.target
         while isinstance(target, functools.partial):
             target = target.func
-        return str(getattr(target, "__qualname__", type(target).__qualname__)).replace("<locals>.", "")
+        return str(getattr(target, "__qualname__", type(target).__qualname__)).rpartition("<locals>.")[2]
 
     def build(self) -> Callable[..., Any]:
         """The callable that is given rows or batches."""

@@ -43,7 +43,7 @@ def read_words(addresses: NDArray[np.int64], width: int) -> NDArray[Any]:
         spread = (addresses - _BASE)[:, None] + np.arange(width)
         read = _VIEWS[1].take(spread)
         return read if view is None else read.view(view.dtype)[:, 0]
-    return view.take((addresses - _BASE) // width)
+    return view.take((addresses - _BASE) >> (width.bit_length() - 1))
 
 
 def read_bits(bit_addresses: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -101,11 +101,11 @@ class BatchIndex:
 
     def known_addresses(self) -> dict[int, NDArray[np.int64]]:
         """Return the addresses that were found so far, by the number of the batch."""
-        return self._addresses
+        return self._addresses.copy()  # other threads may be finding more
 
     def _cache_columns(self, batch: int) -> list[pa.Array]:
         columns: list[pa.Array] = self.batches[batch].columns
-        while self._columns and (len(self._columns) + 1) * len(columns) > _MAX_CACHED_ARRAYS:
-            self._columns.pop(next(iter(self._columns)), None)
+        if (len(self._columns) + 1) * len(columns) > _MAX_CACHED_ARRAYS:
+            self._columns = {}  # anew rather than the oldest out: other threads may be reading
         self._columns[batch] = columns
         return columns

@@ -196,7 +196,7 @@ def _join_rows(parts: list[tuple[pa.Schema, list[RowBlock]]]) -> ConcatenationTa
         fits = found is schema or _same_columns(found, schema)
         row_blocks += rows if fits else [apply_to_row_block(cast, row) for row in rows]
     row_blocks = [merge_in_memory(row_block) for row_block in row_blocks]
-    if all(len(row_block) == 1 for row_block in row_blocks):
+    if len(schema) and all(len(row_block) == 1 for row_block in row_blocks):
         row_blocks = _merge_rows_in_memory(row_blocks, schema)
     return ConcatenationTable(row_blocks, schema)
 
@@ -227,7 +227,12 @@ def _join_columns(tables: list[Table]) -> ConcatenationTable:
             end += row_block[0].num_rows
             ends.add(end)
     rows = [
-        [block for table in tables for block in _blocks(table.slice(start, stop - start))[0]]
+        [block for table in tables for block in _row_block_with_rows(table.slice(start, stop - start))]
         for start, stop in pairwise(sorted(ends))
     ]
     return _join_rows([(schema, rows or [[InMemoryTable(schema.empty_table())]])])
+
+
+def _row_block_with_rows(table: Table) -> RowBlock:
+    """Return the row block of a table that is cut so that all its rows are in one."""
+    return next(row_block for row_block in _blocks(table) if row_block[0].num_rows)

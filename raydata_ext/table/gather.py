@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +14,15 @@ from raydata_ext.table.layouts import MAX_OFFSET, Layout, OffsetOverflowError
 from raydata_ext.table.rows_without_columns import rows_without_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from raydata_ext.table.batch_index import BatchIndex
 
 
-class Places(NamedTuple):
+@dataclass(frozen=True)
+class Places:
     """Where rows are.
 
     Args:
@@ -31,8 +33,9 @@ class Places(NamedTuple):
     batches: NDArray[np.int64]
     rows: NDArray[np.int64]
 
-    def __getitem__(self, some: slice) -> Places:  # type: ignore[override]  # some of the rows, not one of two fields
-        return Places(self.batches[some], self.rows[some])
+    def between(self, start: int, stop: int) -> Places:
+        """Return the places from start up to stop."""
+        return Places(self.batches[start:stop], self.rows[start:stop])
 
 
 class GatherIndex:
@@ -42,16 +45,17 @@ class GatherIndex:
     touched.
 
     Args:
-        parts: first row of each part that is open and the part, in the order of rows.
+        parts: the parts that are open, by the number of their first row.
         layouts: layout of each column; None for a type whose rows cannot be found by address alone.
     """
 
-    def __init__(self, parts: Sequence[tuple[int, BatchIndex]], layouts: Sequence[Layout | None]) -> None:
+    def __init__(self, parts: Mapping[int, BatchIndex], layouts: Sequence[Layout | None]) -> None:
+        self.parts = dict(sorted(parts.items()))
         self.layouts = layouts
-        self.batches = [batch for _, part in parts for batch in part.batches]
-        self._parts = [part for _, part in parts]
+        self.batches = [batch for part in self.parts.values() for batch in part.batches]
+        self._parts = list(self.parts.values())
         self._part_ends = np.cumsum([len(part.batches) for part in self._parts])
-        starts = [np.array(part.starts, np.int64) + first for first, part in parts]
+        starts = [np.array(part.starts, np.int64) + first for first, part in self.parts.items()]
         self._starts = np.concatenate([of_part[:-1] for of_part in starts])
         self._ends = np.concatenate([of_part[1:] for of_part in starts])
         self._addresses = np.zeros((len(self.batches), sum(layout.size for layout in layouts if layout)), np.int64)
@@ -104,7 +108,7 @@ def gather_table(schema: pa.Schema, index: GatherIndex, places: Places, max_offs
     except OffsetOverflowError:
         if num_rows == 1:  # nothing to split: the row is in such an array already
             return _gather_batch(schema, index, places, MAX_OFFSET)
-        halves = (places[: num_rows // 2], places[num_rows // 2 :])
+        halves = (places.between(0, num_rows // 2), places.between(num_rows // 2, num_rows))
         return pa.concat_tables([gather_table(schema, index, half, max_offset) for half in halves])
 
 

@@ -167,8 +167,9 @@ class _OffsetLayout(Layout):
     ) -> tuple[pa.Buffer | None, pa.Buffer, NDArray[np.int64], NDArray[np.int64]]:
         """Return validity and offsets of the result, and the ranges to copy: starts and lengths, shape (n,)."""
         offset_addresses = addresses[:, 1] + rows * self._offset_width
-        starts = read_words(offset_addresses, self._offset_width).astype(np.int64, copy=False)
-        ends = read_words(offset_addresses + self._offset_width, self._offset_width).astype(np.int64, copy=False)
+        both = np.concatenate((offset_addresses, offset_addresses + self._offset_width))
+        bounds = read_words(both, self._offset_width).astype(np.int64, copy=False)
+        starts, ends = bounds[: len(rows)], bounds[len(rows) :]
         lengths = ends - starts
         if ((starts | ends | lengths | (addresses[:, 2] - ends)) < 0).any():  # a sign bit: one of them is negative
             raise CorruptFileError(

@@ -88,6 +88,10 @@ class Slice(Operation):
 
     name = "slice"
 
+    def __post_init__(self) -> None:
+        if self.offset < 0 or self.length < 0:
+            raise ValueError(f"offset and length of a slice must not be negative, but are {self.offset}, {self.length}")
+
     @override
     def _apply(self, table: pa.Table) -> pa.Table:
         return table.slice(self.offset, self.length)
@@ -101,7 +105,7 @@ class Slice(Operation):
         return max(min(self.length, num_rows - self.offset), 0)
 
     @override
-    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:  # slices need no schema
+    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:
         if not isinstance(earlier, Slice):
             return None
         return Slice(earlier.offset + self.offset, max(min(self.length, earlier.length - self.offset), 0))
@@ -140,7 +144,7 @@ class Filter(Operation):
         return schema
 
     @override
-    def rows_after(self, num_rows: int) -> int:  # the mask tells
+    def rows_after(self, num_rows: int) -> int:
         return int(self.mask.true_count) + (int(self.mask.null_count) if self.nulls == "emit_null" else 0)
 
     def between(self, start: int, length: int) -> Filter:
@@ -174,7 +178,7 @@ class CombineChunks(Operation):
         return schema
 
     @override
-    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:  # needs no schema
+    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:
         return self if isinstance(earlier, CombineChunks) else None
 
 
@@ -186,6 +190,10 @@ class Cast(Operation):
     add_missing: bool = False
 
     name = "cast"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schema, pa.Schema):
+            raise TypeError(f"the schema to cast to must be a pyarrow.Schema, not {type(self.schema).__name__}")
 
     @override
     def _apply(self, table: pa.Table) -> pa.Table:
@@ -219,7 +227,7 @@ class ReplaceSchemaMetadata(Operation):
         return table.replace_schema_metadata(None if self.metadata is None else dict(self.metadata))
 
     @override
-    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:  # needs no schema
+    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:
         return self if isinstance(earlier, ReplaceSchemaMetadata) else None
 
 
@@ -237,7 +245,7 @@ class Select(Operation):
         return table.select(list(self.positions))
 
     @override
-    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:  # positions suffice
+    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:
         if not isinstance(earlier, Select):
             return None
         return Select(tuple(earlier.positions[position] for position in self.positions))
@@ -257,7 +265,7 @@ class RenameColumns(Operation):
         return table.rename_columns(list(self.names))
 
     @override
-    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:  # needs no schema
+    def after(self, earlier: Operation, schema: pa.Schema) -> Operation | None:
         return self if isinstance(earlier, RenameColumns) else None
 
 

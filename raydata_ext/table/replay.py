@@ -27,13 +27,12 @@ class Replays(NamedTuple):
             operation: the one to follow.
             schema: the schema of the file, to which the first operation is applied.
         """
-        if not self.operations:
-            return Replays((operation,))
-        *before, last = self.operations
-        merged = (
-            operation.after(last, Replays(tuple(before)).schema_after(schema)) if _may_merge(last, operation) else None
-        )
-        return Replays((*self.operations, operation) if merged is None else (*before, merged))
+        if self.operations and self.operations[-1].name == operation.name:
+            before = Replays(self.operations[:-1])
+            merged = operation.after(self.operations[-1], before.schema_after(schema))
+            if merged is not None:
+                return Replays((*before.operations, merged))
+        return Replays((*self.operations, operation))
 
     def apply(self, table: pa.Table) -> pa.Table:
         """Return what the operations make of a table."""
@@ -67,7 +66,3 @@ class Replays(NamedTuple):
         if not isinstance(state, list):
             raise StateError(f"the replays of a table must be a list of operations, not {type(state).__name__}")
         return cls(tuple(operation_from_state(item) for item in state))
-
-
-def _may_merge(last: Operation, operation: Operation) -> bool:
-    return last.name == operation.name

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from raydata_ext.table.batch_index import BatchIndex
-from raydata_ext.table.gather import Located, gather_table
+from raydata_ext.table.gather import GatherIndex, Places, gather_table
 from raydata_ext.table.layouts import MAX_OFFSET, layout_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class RowIndex:
         self._open_batches = 0
         self._part_bytes: dict[int, int] = {}
         self._lock = Lock()
-        self._layouts: list[Any] | None = None
+        self._gather_index: GatherIndex | None = None
 
     @classmethod
     def of_table(cls, table: pa.Table) -> RowIndex:
@@ -76,7 +76,7 @@ class RowIndex:
             IndexError: there is no such row; negative numbers are not counted from the end.
         """
         self._require_row(row)
-        number = bisect_right(self._starts, row) - 1
+        number = self._part_of(row)
         return self._part(number).row(row - self._starts[number])
 
     def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
@@ -114,13 +114,21 @@ class RowIndex:
             ValueError: there are no indices.
         """
         rows = _as_row_numbers(indices, (self.num_rows if stop is None else stop) - start) + start
-        if self._layouts is None:
-            self._layouts = [layout_of(field.type) for field in self.schema]
-        return gather_table(self.schema, self._layouts, self._locate_all(rows), max_offset)
+        return gather_table(self.schema, *self._find_all(rows), max_offset)
 
     def iter_batches(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows from start up to stop in the record batches that they are in, one part open at a time."""
         return self._slice(start, stop, keep=False)
+
+    def spans(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield (part, first row in it, end row in it) of each part that holds rows from start up to stop."""
+        number = self._part_of(start)
+        while start < stop:
+            end = min(stop, self._starts[number + 1])
+            if end > start:
+                yield number, start - self._starts[number], end - self._starts[number]
+            start = end
+            number += 1
 
     def nbytes(self, start: int, stop: int) -> int:
         """Return the bytes of the rows from start up to stop; opens every part that holds some of them."""
@@ -163,38 +171,26 @@ class RowIndex:
                 _, oldest = self._parts.popitem(last=False)
                 self._open_batches -= len(oldest.batches)
 
-    def spans(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (part, first row in it, end row in it) of each part that holds rows from start up to stop."""
-        number = self._part_of(start)
-        while start < stop:
-            end = min(stop, self._starts[number + 1])
-            if end > start:
-                yield number, start - self._starts[number], end - self._starts[number]
-            start = end
-            number += 1
-
     def _slice(self, start: int, stop: int, *, keep: bool) -> Iterator[pa.RecordBatch]:
         for number, begin, end in self.spans(start, stop):
             yield from self._part(number, keep=keep).slice(begin, end)
 
     def _find_all(self, rows: NDArray[np.int64]) -> tuple[GatherIndex, Places]:
         """Find many rows, int64 of shape (n,), and open the parts that they are in."""
-        index = self._gather_index
-        if index is not None:
-            places, found = index.find(rows)
+        before = self._gather_index
+        if before is not None:
+            places, found = before.find(rows)
             if found.all():
-                return index, places
-            missing = rows[~found]
-        else:
-            missing = rows
-        numbers = np.unique(np.searchsorted(self._starts, missing, side="right") - 1).tolist()
-        opened = {number: self._part(number) for number in numbers}
+                return before, places
+        opened = {} if before is None else before.parts
+        parts = {}
+        for number in np.unique(np.searchsorted(self._starts, rows, side="right") - 1).tolist():
+            first = self._starts[number]
+            parts[first] = opened.get(first) or self._part(number)
         with self._lock:
-            opened.update(self._parts)
-        if index is not None:
-            ...
-        index = GatherIndex([(self._starts[number], opened[number]) for number in sorted(opened)], self._layouts)
-        self._gather_index = index
+            parts.update((self._starts[number], part) for number, part in self._parts.items())
+        layouts = [layout_of(field.type) for field in self.schema]
+        self._gather_index = index = GatherIndex(parts, layouts)
         return index, index.find(rows)[0]
 
 

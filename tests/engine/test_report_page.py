@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import MAX_REASONS, MAX_SAMPLES, MAX_VALUE_CHARS, render_report, write_report_page
 
 CHARTS = ("timeline", "throughput", "durations", "row-sizes")
-INJECTION = "</script><script>document.documentElement.title = "x"</script><img src=x onerror=alert(1)> 数据 😀"
+INJECTION = "</script><script>document.documentElement.lang = 1</script><img src=x onerror=alert(1)> 数据 😀"
 
 
 def make_report(count: int, *, cached: bool = False, folder: str = "/data/corpus/", **changes: Any) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def make_report(count: int, *, cached: bool = False, folder: str = "/data/corpus
         "seconds": {"planning": 0.2, "computing": 60.0, "writing": 3.0, "total": 63.25},
         "executors": ["ray"],
         "source": {"paths": ["corpus/*"], "format": "jsonl", "files": 3, "bytes": totals["bytes_in"], "shards": count},
-        "output": {"path": "out/q", "files": 1, "rows": totals["rows_out"], "bytes": 10**9, "tokens": 123_456_789, "written": True},
+        "output": {"path": "out/q", "files": 1, "rows": count, "bytes": 10**9, "tokens": 123_456_789, "written": True},
         "totals": totals,
         "steps": [{**step, "filtered": dict(filtered), "seconds": 12.5}] if count else [],
         "shards": shards,
@@ -97,7 +96,7 @@ def test_a_failed_run_shows_its_whole_error_without_scripts() -> None:
     page = render_report(make_report(0, status="failed", error=error))
     shown = re.search(r'<pre class="error"[^>]*>(.*?)</pre>', page, re.DOTALL)
     assert shown is not None
-    assert shown[1].startswith("StepError: map 1: a.jsonl: row 7\n  File &quot;x.py&quot;\nKeyError: &#x27;text&#x27;\n")
+    assert shown[1].startswith("StepError: map 1: a.jsonl: row 7\n  File &quot;x.py&quot;\nKeyError: &#x27;text")
     assert shown[1].count("frame") == 500
 
 
@@ -140,7 +139,8 @@ def test_reasons_are_ranked_and_the_rarest_of_very_many_summed_up() -> None:
 
 
 def test_quarantined_values_are_shown_as_text_and_cut_where_they_are_long() -> None:
-    sample = {"source": "a.jsonl", "row": 7, "error": "ValueError: \x1b[31mno\x1b[0m", "value": {"x": float("nan"), "at": Path("p")}}
+    value = {"x": float("nan"), "at": Path("p")}
+    sample = {"source": "a.jsonl", "row": 7, "error": "ValueError: \x1b[31mno\x1b[0m", "value": value}
     samples = [sample, {"value": "y" * (MAX_VALUE_CHARS + 1234)}, *[{"row": number} for number in range(MAX_SAMPLES)]]
     data = data_in(render_report(make_report(1, quarantine_samples=samples)))
     assert data["samples"][0] == [
@@ -166,16 +166,18 @@ Browse = Callable[..., str]
 
 @pytest.fixture
 def browse(tmp_path: Path) -> Browse:
-    """Open a report in Chromium and give the page as it is after its scripts, which must not have failed."""
+    """Open a report in Chromium and give the page as it is after its scripts and `then`, which must not have failed."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium on PATH")
 
-    def open_page(report: dict[str, Any], width: int = 1280) -> str:
+    def open_page(report: dict[str, Any], width: int = 1280, then: str = "") -> str:
+        path = tmp_path / "report.html"
+        path.write_text(render_report(report).replace("</body>", f"<script>{then}</script></body>"), encoding="utf-8")
         quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", *quiet]
         shown = [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900", "--enable-logging=stderr"]
-        command = [chromium, *flags, *shown, "--dump-dom", write_report_page(report, tmp_path).as_uri()]
+        command = [chromium, *flags, *shown, "--dump-dom", path.as_uri()]
         result = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True)
         assert [line for line in result.stderr.splitlines() if "CONSOLE" in line] == []
         assert result.stdout.startswith('<!DOCTYPE html>\n<html lang="en"><head>'), result.stdout[:200]
@@ -226,6 +228,58 @@ def test_a_browser_runs_nothing_that_comes_from_names_errors_or_rows(browse: Bro
     assert drawn(page) == dict.fromkeys(CHARTS, "true")
     assert "<img" not in page
     assert "1 of 20 rows that were set aside" in page
+
+
+SEARCH = """
+const find = (query, state) => {
+  document.querySelector("form").elements.query.value = query;
+  document.querySelector("form").elements.state.value = state;
+  document.querySelector("form").dispatchEvent(new Event("input", {bubbles: true}));
+};
+const heading = (name) => [...document.querySelectorAll("#shards th button")].find((it) => it.textContent === name);
+"""
+
+
+def table_of(page: str) -> list[str]:
+    """The labels in the table of all shards, without the folder that they share."""
+    table = page[page.index('<section id="shards"') :]
+    return re.findall(r'<span class="label" title="/data/corpus/([^"]*)"', table[: table.index("</table>")])
+
+
+def test_the_shard_table_is_searched_by_name_worker_and_state(browse: Browse) -> None:
+    report = make_report(200)
+    assert table_of(browse(report, then=SEARCH + 'find("PART-00012", "all")'))[:2] == [
+        "part-00012.jsonl[0:268435456]",
+        "part-00012.jsonl[268435456:536870912]",
+    ]
+    retried = browse(report, then=SEARCH + 'find("node-1:101", "retried")')
+    assert table_of(retried) == ["part-00006.jsonl[268435456:536870912]", "part-00018.jsonl[1342177280:1610612736]"]
+    assert "No shard matches</output>" in browse(report, then=SEARCH + 'find("nowhere", "all")')
+
+
+def test_the_shard_table_is_sorted_by_a_click_and_turned_a_page_at_a_time(browse: Browse) -> None:
+    report = make_report(200)
+    report["shards"][123]["rows_in"] = 5000
+    sorted_page = browse(report, then=SEARCH + 'heading("Rows in").click()')
+    assert table_of(sorted_page)[0] == "part-00015.jsonl[805306368:1073741824]"
+    assert '<th scope="col" class="number" aria-sort="descending"><button type="button">Rows in' in sorted_page
+    second = browse(report, then="document.querySelectorAll('.pages button')[1].click()")
+    assert table_of(second)[0] == "part-00003.jsonl[268435456:536870912]"
+    assert "50 of 200</output>" in second
+
+
+def test_the_line_below_a_chart_says_what_is_under_the_pointer(browse: Browse) -> None:
+    point = """
+    for (const picture of document.querySelectorAll("figure svg")) {
+      const box = picture.getBoundingClientRect();
+      const [clientX, clientY] = [box.left + box.width * 0.5, box.top + 12];
+      picture.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY}));
+    }"""
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", browse(make_report(20), then=point))
+    assert captions[0] == "part-00001.jsonl[0:268435456] · 2.23 s from 5 s on · 1,001 rows · 121 MB/s · node-0:100"
+    assert re.fullmatch(r"[\d.,]+ MB/s from [\d.]+ s to [\d.]+ s", captions[1])
+    assert re.fullmatch(r"[\d.]+ s to [\d.]+ s: \d+ shards?", captions[2])
+    assert re.fullmatch(r"[\d.]+ kB to [\d.]+ kB: \d+ shards?|\d+ B to [\d.]+ k?B: \d+ shards?", captions[3])
 
 
 @pytest.mark.parametrize("report", [{}, {"shards": [{}, {}], "steps": [{}], "quarantine_samples": [{}]}])

@@ -13,7 +13,7 @@ STEPS = '''
 
 import numpy as np
 
-LIMIT = 30
+LIMIT = 70
 
 
 def long_enough(row, limit=LIMIT):

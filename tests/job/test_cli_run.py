@@ -97,7 +97,7 @@ def test_a_changed_constant_recomputes_all_and_a_comment_none(job):
 
 def test_a_global_that_a_step_reads_is_part_of_it(job):
     run("run", job.job_file)
-    job.write_steps(job.steps_file.read_text().replace("LIMIT = 30", "LIMIT = 31"))
+    job.write_steps(job.steps_file.read_text().replace("LIMIT = 70", "LIMIT = 71"))
     run("run", job.job_file)
     assert totals(job)["cached"] == 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-
 from raydata_ext.table import InMemoryTable, combine_chunks
 
 MANY = [
@@ -55,7 +54,11 @@ def test_one_chunk_no_chunk_and_no_columns_stay_as_they_are():
 
 def test_dictionaries_are_unified_or_left_apart_where_their_indices_cannot_count_all_values():
     def words(start, stop):
-        return pa.array([f"w{i}" for i in range(start, stop)]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string()))
+        return (
+            pa.array([f"w{i}" for i in range(start, stop)])
+            .dictionary_encode()
+            .cast(pa.dictionary(pa.int8(), pa.string()))
+        )
 
     few = pa.table({"c": pa.chunked_array([words(0, 50), words(25, 75)])})
     assert combine_chunks(few).column("c").num_chunks == 1

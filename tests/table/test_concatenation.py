@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from raydata_ext.errors import SchemaError, StateError
 from raydata_ext.table import (
     ConcatenationTable,
@@ -51,7 +50,7 @@ def test_one_table_is_returned_as_it_is_and_no_table_is_an_error(mapped):
     assert isinstance(concat_tables([PLAIN]), ConcatenationTable)
     with pytest.raises(ValueError, match="no tables"):
         concat_tables([])
-    with pytest.raises(ValueError, match="axis must be 0 .* or 1"):
+    with pytest.raises(ValueError, match=r"axis must be 0 .* or 1"):
         concat_tables([mapped, mapped], axis=2)
     with pytest.raises(TypeError, match="cannot concatenate a list"):
         concat_tables([mapped, [1]])
@@ -74,7 +73,9 @@ def test_columns_side_by_side_with_row_blocks_that_end_at_different_rows(mapped,
     assert [[block.num_rows for block in row] for row in table.blocks] == [[2, 2], [1, 1], [1, 1], [2, 2]]
     expected = PLAIN.append_column("c", other.column("c")).append_column("d", other.column("d"))
     assert table == again(table) == expected
-    nested = concat_tables([concat_tables([table, table]), concat_tables([PLAIN.rename_columns(["e", "f"])] * 2)], axis=1)
+    nested = concat_tables(
+        [concat_tables([table, table]), concat_tables([PLAIN.rename_columns(["e", "f"])] * 2)], axis=1
+    )
     assert nested.column_names == ["a", "b", "c", "d", "e", "f"]
     assert nested.num_rows == 12
     assert again(nested) == nested
@@ -95,6 +96,17 @@ def test_tables_of_no_rows_can_be_joined_both_ways(mapped, other):
     assert side.column_names == again(side).column_names == ["a", "b", "c", "d"]
     assert side.num_rows == again(side).num_rows == 0
     assert concat_tables([below, mapped]) == PLAIN
+
+
+def test_blocks_of_no_rows_and_tables_of_no_columns_can_be_joined(mapped, other):
+    table = concat_tables([mapped.slice(0, 0), mapped, mapped.slice(6)])
+    side = concat_tables([table, concat_tables([other.slice(3, 0), other])], axis=1)
+    assert side == again(side)
+    assert side.row(1) == {"a": 1, "b": "b1", "c": 11, "d": 1.5}
+    bare = [InMemoryTable(PLAIN).select([]), mapped.select([])]
+    assert len(again(concat_tables([bare[0], bare[0], bare[1]]))) == 18
+    assert again(concat_tables([bare[0], mapped], axis=1)) == PLAIN
+    assert len(concat_tables([mapped, bare[1]], axis=1).select([]).slice(1).table) == 5
 
 
 def test_blocks_in_memory_that_stand_together_become_one_and_mapped_ones_stay(mapped, other):
@@ -162,7 +174,9 @@ def test_empty_slices_metadata_and_fields_that_may_not_be_null_survive_pickling(
 
 def test_casts_find_columns_by_name_and_put_them_in_order(mapped, other):
     table = concat_tables([mapped, other], axis=1)
-    target = pa.schema([("d", pa.float32()), ("a", pa.string()), ("new", pa.int8()), ("c", pa.int16()), ("b", pa.binary())])
+    target = pa.schema(
+        [("d", pa.float32()), ("a", pa.string()), ("new", pa.int8()), ("c", pa.int16()), ("b", pa.binary())]
+    )
     cast = table.cast(target, add_missing=True)
     assert cast.schema == again(cast).table.schema == target
     assert again(cast).row(1) == {"d": 1.5, "a": "1", "new": None, "c": 11, "b": b"b1"}
@@ -239,7 +253,7 @@ def test_ten_thousand_files_that_are_known_are_joined_and_sent_without_opening_o
     table = again(concat_tables(tables).select(["b", "a"]))
     assert table.num_rows == len(table.slice(6)) + 6 == 60_000
     assert table.schema.names == ["b", "a"]
-    assert time.perf_counter() - start < 10  # about one second on a machine that does nothing else
+    assert time.perf_counter() - start < 20  # one second on a machine that does nothing else
 
 
 def test_only_the_files_whose_rows_are_touched_are_opened(tmp_path):
@@ -279,7 +293,11 @@ def test_any_nesting_of_rows_and_columns_gives_what_plain_lists_give(data):
     for same in (table, again(table), copy.deepcopy(table)):
         assert same.to_pylist() == rows
         assert [same.row(i) for i in range(len(rows))] == rows
-        assert same.slice(start, length).to_pylist() == again(same.slice(start, length)).to_pylist() == rows[start:][:length]
+        assert (
+            same.slice(start, length).to_pylist()
+            == again(same.slice(start, length)).to_pylist()
+            == rows[start:][:length]
+        )
         if rows:
             order = np.random.default_rng(0).integers(0, len(rows), 9)
             assert same.fast_gather(order).to_pylist() == [rows[i] for i in order]

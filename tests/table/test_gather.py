@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 
 import numpy as np
@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table import InMemoryTable, RowIndex
 
@@ -30,7 +29,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
-def value(data_type: pa.DataType, random: np.random.Generator):
+def value(data_type: pa.DataType, random: np.random.Generator):  # noqa: C901, PLR0911, PLR0912  # a case for each type
     """Return a random Python value of a type, or None."""
     if random.random() < 0.2 or pa.types.is_null(data_type):
         return None
@@ -61,13 +60,13 @@ def value(data_type: pa.DataType, random: np.random.Generator):
     if t.is_nested(data_type):
         return [value(data_type.value_type, random) for _ in range(small % 4)]
     if t.is_date(data_type):
-        return datetime.date(2000, 1, 1) + datetime.timedelta(days=small)
+        return dt.date(2000, 1, 1) + dt.timedelta(days=small)
     if t.is_time(data_type):
-        return datetime.time(small % 24)
+        return dt.time(small % 24)
     if t.is_timestamp(data_type):
-        return datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc) + datetime.timedelta(hours=small)
+        return dt.datetime(2000, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(hours=small)
     if t.is_duration(data_type):
-        return datetime.timedelta(seconds=small)
+        return dt.timedelta(seconds=small)
     if t.is_interval(data_type):
         return pa.MonthDayNano([1, small, 3])
     return float(small) if t.is_floating(data_type) else small

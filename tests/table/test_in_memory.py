@@ -8,7 +8,6 @@ import pickle
 import pandas as pd
 import pyarrow as pa
 import pytest
-
 from raydata_ext.errors import CorruptFileError, StateError
 from raydata_ext.table import InMemoryTable, ShardWriter
 
@@ -44,7 +43,7 @@ def test_a_table_read_from_a_file_does_not_need_the_file(tmp_path):
 
 def test_a_damaged_file_is_an_error(tmp_path):
     (tmp_path / "t.arrow").write_bytes(b"something else")
-    with pytest.raises(CorruptFileError, match="t.arrow"):
+    with pytest.raises(CorruptFileError, match=r"t\.arrow"):
         InMemoryTable.from_file(tmp_path / "t.arrow")
 
 

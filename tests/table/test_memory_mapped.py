@@ -8,11 +8,11 @@ import pickle
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-
 from raydata_ext.errors import CorruptFileError, SchemaError, StaleFileError, StateError
 from raydata_ext.table import MemoryMappedTable, ShardWriter, list_table_cache_files
 
@@ -96,7 +96,9 @@ def test_a_file_that_has_changed_since_is_a_stale_file_error_that_says_how(path)
     with pytest.raises(StaleFileError, match="it has 999 rows and had 1000"):
         MemoryMappedTable.from_file(path, num_rows=1000)
     write(path, PLAIN.rename_columns(["path", "text", "m"]))
-    with pytest.raises(StaleFileError, match="its columns are path: string, text: string, m: int64 and were .*n: int64"):
+    with pytest.raises(
+        StaleFileError, match=r"its columns are path: string, text: string, m: int64 and were .*n: int64"
+    ):
         len(MemoryMappedTable.from_file(path, **known).table)
     with pytest.raises(StaleFileError, match="bytes and had 5"):
         MemoryMappedTable.from_file(path, num_bytes=5)
@@ -109,11 +111,14 @@ def test_ten_thousand_slices_are_one_slice_when_pickled_and_opened_again(path):
         sliced = sliced.slice(i % 25 == 0, 1000)
     pickled = pickle.dumps(sliced)
     assert len(pickled) < 1000
-    start = time.perf_counter()
-    opened = pickle.loads(pickled)
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        opened = pickle.loads(pickled)
+        assert opened.row(0)["n"] == 400
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.005
     assert opened.num_rows == 600
-    assert opened.row(0)["n"] == 400
-    assert time.perf_counter() - start < 0.05  # 5 ms on a machine that does nothing else
     assert opened.replays == [("slice", (400, 600))]
     assert opened == table.slice(400)
 
@@ -234,14 +239,15 @@ def test_another_process_sees_the_same_table(path):
         "sys.stdout.buffer.write(pickle.dumps((table.to_pydict(), table.replays)))"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code], input=pickle.dumps(table), capture_output=True, check=True, cwd=os.getcwd(),
+        [sys.executable, "-c", code], input=pickle.dumps(table), capture_output=True, check=True, cwd=Path.cwd(),
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
     assert pickle.loads(run.stdout) == (table.to_pydict(), table.replays)
 
 
 def test_mapped_files_are_not_kept_open(tmp_path):
-    opened = len(os.listdir("/proc/self/fd"))
+    descriptors = Path("/proc/self/fd")
+    opened = len(list(descriptors.iterdir()))
     tables = [MemoryMappedTable.from_file(write(tmp_path / f"{i}.arrow", PLAIN.slice(i, 3))) for i in range(50)]
-    assert len(os.listdir("/proc/self/fd")) <= opened + 1
+    assert len(list(descriptors.iterdir())) <= opened + 1
     assert [table.num_rows for table in tables] == [3] * 50

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from raydata_ext.table import ConcatenationTable, InMemoryTable, MemoryMappedTable, ShardWriter, Table, concat_tables
 
 SCHEMA = pa.schema(
@@ -37,7 +36,9 @@ def plain_table() -> pa.Table:
         pa.array([None if i % 5 == 0 else i for i in rows], pa.int32()),
         pa.array([None if i % 7 == 3 else "ä" * (i % 4) + str(i) for i in rows]),
         pa.array([None if i % 6 == 1 else list(range(i % 4)) for i in rows], pa.list_(pa.int64())),
-        pa.array([None if i % 8 == 2 else {"x": i, "y": None if i % 3 else f"y{i}"} for i in rows], SCHEMA.field("d").type),
+        pa.array(
+            [None if i % 8 == 2 else {"x": i, "y": None if i % 3 else f"y{i}"} for i in rows], SCHEMA.field("d").type
+        ),
         pa.array([i / 2 for i in rows]),
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMA)
@@ -77,8 +78,9 @@ def make(kind: str, directory: Path) -> Table:
         return concat_tables([mapped("head"), mapped("tail")])
     if kind == "concatenated columns":
         return concat_tables([mapped("left"), mapped("right")], axis=1)
-    rows = concat_tables([concat_tables([mapped("head-left"), table.select([2, 3, 4]).slice(0, 9)], axis=1), mapped("tail")])
-    return rows
+    return concat_tables(
+        [concat_tables([mapped("head-left"), table.select([2, 3, 4]).slice(0, 9)], axis=1), mapped("tail")]
+    )
 
 
 def journeys(table: Table) -> dict[str, Table]:
@@ -125,7 +127,7 @@ def _castable(schema: pa.Schema) -> pa.Schema:
 
 
 @st.composite
-def operations(draw, table: pa.Table):
+def operations(draw, table: pa.Table):  # noqa: C901, PLR0911  # a case for each operation
     """A name for the test report, and what to do to a table of this package and to one of pyarrow."""
     n, names = table.num_rows, table.column_names
     choices = ["slice", "filter", "combine_chunks", "flatten", "metadata", "add", "rename"]
@@ -183,3 +185,108 @@ def test_any_chain_of_operations_gives_what_pyarrow_gives_live_pickled_and_copie
             table = pickle.loads(pickle.dumps(table))
         table, expected = operation(table), in_pyarrow(name, operation, expected)
     assert_same(table, expected)
+
+
+# -- what all tables can do ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=KINDS)
+def table(request, directory):
+    return make(request.param, directory)
+
+
+def test_a_table_reads_like_a_table_of_pyarrow(table):
+    plain = plain_table()
+    assert (table.num_rows, table.num_columns, table.shape) == (NUM_ROWS, 5, (NUM_ROWS, 5))
+    assert table.column_names == plain.column_names
+    assert table.schema.equals(plain.schema, check_metadata=True)
+    assert table.field("r").equals(plain.field("r"))
+    assert table.column(1).equals(plain.column(1))
+    assert table["s"].equals(plain["s"])
+    assert [column.to_pylist() for column in table.itercolumns()] == [c.to_pylist() for c in plain.columns]
+    assert table.to_pydict() == plain.to_pydict()
+    assert table.to_pylist() == plain.to_pylist()
+    assert table.to_pandas().equals(plain.to_pandas())
+    assert table.to_reader().read_all().equals(plain)
+    assert table.to_string() == table.table.to_string()
+    table.validate(full=True)
+    assert "23 rows of i: int32, s: string" in repr(table)
+
+
+def test_batches_are_no_longer_than_asked_for_and_share_the_data(table):
+    before = pa.total_allocated_bytes()
+    batches = table.to_batches(max_chunksize=3)
+    assert max(batch.num_rows for batch in batches) == 3
+    assert pa.Table.from_batches(batches).equals(plain_table())
+    assert max(batch.num_rows for batch in table.to_reader(max_chunksize=2)) == 2
+    assert pa.total_allocated_bytes() - before < 2000
+    with pytest.raises(ValueError, match="max_chunksize must be at least 1"):
+        table.to_batches(max_chunksize=0)
+
+
+def test_tables_are_equal_by_their_rows_and_if_asked_by_their_metadata(table):
+    plain = plain_table()
+    assert table == plain
+    assert table == InMemoryTable(plain)
+    assert table != plain.slice(1)
+    assert table != plain.rename_columns(["i", "s", "l", "d", "q"])
+    assert table != "a table"
+    other = table.replace_schema_metadata({"note": "second"})
+    assert table == other
+    assert table.equals(plain, check_metadata=True)
+    assert not table.equals(other, check_metadata=True)
+    assert not table.equals(other.table, check_metadata=True)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(table)
+
+
+def test_operations_leave_the_table_as_it_was(table):
+    table.slice(1).select(["i"]).rename_columns(["x"]).append_column("y", list(range(22))).combine_chunks()
+    table.filter(pc.field("r") > 3).cast(table.schema.remove_metadata())
+    assert table.equals(plain_table(), check_metadata=True)
+
+
+def test_rows_and_slices_out_of_range_are_index_errors(table):
+    for i in (-1, NUM_ROWS):
+        with pytest.raises(IndexError, match=rf"row {i} is out of range for a table of {NUM_ROWS} rows"):
+            table.row(i)
+    window = table.slice(5, 3)
+    for find in (window.row, lambda i: window.fast_gather([0, i])):
+        with pytest.raises(IndexError, match=re.escape("row 3 is out of range for a table of 3 rows")):
+            find(3)
+    with pytest.raises(IndexError, match="offset"):
+        table.slice(-1)
+    assert table.fast_slice(20, 99).equals(plain_table().slice(20))
+
+
+def test_a_slice_costs_the_same_whatever_the_table_and_sizes_are_those_of_the_rows_shown(table):
+    window = table.slice(3).slice(2, 10)
+    assert window.nbytes <= table.nbytes
+    assert window.nbytes == sum(batch.nbytes for batch in window.iter_batches())
+    assert window.slice(0, 0).nbytes == 0
+    assert window.fast_slice(1, 2).equals(plain_table().slice(6, 2))
+    assert window.fast_gather([0, 9, 0]).equals(plain_table().take(pa.array([5, 14, 5])))
+
+
+def test_a_table_survives_a_trip_through_a_ray_actor(directory):
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+
+        @ray.remote
+        class Keeper:
+            def keep(self, tables):
+                self.tables = [kept.slice(2).select(["s", "i"]) for kept in tables]
+
+            def give(self):
+                return self.tables
+
+        tables = [make(kind, directory) for kind in KINDS]
+        keeper = Keeper.remote()
+        ray.get(keeper.keep.remote(tables))
+        for before, after in zip(tables, ray.get(keeper.give.remote()), strict=True):
+            assert type(after) is type(before)
+            assert after.equals(before.table.slice(2).select(["s", "i"]), check_metadata=True)
+        assert isinstance(after, ConcatenationTable)
+    finally:
+        ray.shutdown()

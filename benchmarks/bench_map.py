@@ -1,0 +1,225 @@
+"""A cheap map over text, side by side: a plain pyarrow loop, ours inline and on Ray, Hugging Face, and Ray Data.
+
+Run `python benchmarks/bench_map.py` (about three minutes), or with `--small` for a quick look. The data, Parquet files of
+words from the standard library's source files, is made in a temporary directory and removed.
+
+Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"]]}` over all rows. Everyone ends with the
+rows in Arrow files, except Ray Data, whose rows stay in its object store. Hugging Face starts from Arrow files that were
+made before. Starting Ray and its workers is shown apart. Ratios per core are seconds times cores over those of the plain loop.
+
+Rows: `{"n": len(row["text"])}` and a filter by it, for every row alone, against a loop over `to_pylist`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import random
+import sysconfig
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+
+import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray
+import ray.data
+from raydata_ext import scan_dataset
+from raydata_ext.engine import Engine, run_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FILES = 16
+BATCH_ROWS = 1000
+WORKERS = 2
+
+
+def batch_function(batch: Any) -> dict[str, list[Any]]:
+    return {"n": [len(t) for t in batch["text"]], "low": [t.lower() for t in batch["text"]]}
+
+
+def row_function(row: Any) -> dict[str, int]:
+    return {"n": len(row["text"])}
+
+
+def row_predicate(row: Any) -> bool:
+    return len(row["text"]) > 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=309_000, help="rows of about 1 kB")
+    parser.add_argument("--small", action="store_true", help="30,000 rows")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of those that start nothing; the fastest counts")
+    parser.add_argument("--only-inline", action="store_true", help="the plain loop and ours inline")
+    arguments = parser.parse_args()
+    rows = 30_000 if arguments.small else arguments.rows
+    pa.set_cpu_count(1)  # one core is one core
+    pa.set_io_thread_count(1)
+    with TemporaryDirectory(prefix="bench-map-") as name:
+        directory = Path(name)
+        paths = write_corpus(directory / "corpus", rows)
+        size = sum(path.stat().st_size for path in paths)
+        print(f"{rows} rows in {len(paths)} Parquet files of {size / 1e6:.0f} MB in all\n")
+        bench_batches(directory, paths, arguments.repeats, inline_only=arguments.only_inline)
+        bench_rows(directory, paths[:4], arguments.repeats, rows * 4 // FILES)
+
+
+def bench_batches(directory: Path, paths: Sequence[Path], repeats: int, *, inline_only: bool) -> None:
+    plain = fastest(repeats, lambda n: plain_batches(paths, directory / f"plain-{n}"))
+    show("plain pyarrow loop, one core", plain, plain, 1)
+    show("ours inline", fastest(repeats, lambda n: ours_inline(paths, directory / f"inline-{n}")), plain, 1)
+    show("ours inline, cached", fastest(repeats, lambda _: ours_inline(paths, directory / "inline-0")), plain, 1)
+    if inline_only:
+        return
+    start, seconds, cached = ours_on_ray(paths, directory / "ray")
+    show(f"ours on Ray, {WORKERS} workers", seconds, plain, WORKERS, f"start of Ray and workers {start:.1f} s")
+    show("ours on Ray, cached", cached, plain, WORKERS)
+    show("Ray Data map_batches", ray_data(paths), plain, WORKERS, "no file written")
+    ray.shutdown()
+    seconds, cached = hugging_face(paths, directory / "huggingface")
+    show(f"Hugging Face map, num_proc={WORKERS}", seconds, plain, WORKERS, "reading of Parquet excluded")
+    show("Hugging Face map, cached", cached, plain, WORKERS)
+
+
+def bench_rows(directory: Path, paths: Sequence[Path], repeats: int, rows: int) -> None:
+    print(f"\nrow by row, {rows} rows, microseconds a row (reading and writing included)")
+    for name, plain, ours in (
+        ("map", plain_row_map, lambda plan: plan.map(row_function)),
+        ("filter", plain_row_filter, lambda plan: plan.filter(row_predicate)),
+    ):
+        theirs = fastest(repeats, lambda n, plain=plain: plain(paths, directory / f"plain-rows-{n}"))
+        mine = fastest(
+            repeats,
+            lambda n, name=name, ours=ours: ours(scan(paths, directory / f"{name}-{n}")).collect(executor="inline"),
+        )
+        print(f"{name:12s} plain loop {theirs / rows * 1e6:6.2f}   ours {mine / rows * 1e6:6.2f}")
+
+
+def plain_batches(paths: Sequence[Path], output: Path) -> None:
+    """What a careful engineer writes by hand for one core."""
+    output.mkdir(exist_ok=True)
+    for path in paths:
+        writer = None
+        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+            result = batch_function({"text": batch.column("text").to_pylist()})
+            for name, values in result.items():
+                batch = batch.append_column(name, pa.array(values))  # noqa: PLW2901 - the batch grows
+            writer = writer or pa.ipc.new_stream(output / f"{path.stem}.arrow", batch.schema)
+            writer.write_batch(batch)
+        writer.close()
+
+
+def plain_row_map(paths: Sequence[Path], output: Path) -> None:
+    output.mkdir(exist_ok=True)
+    for path in paths:
+        writer = None
+        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+            changes = [row_function(row) for row in batch.to_pylist()]
+            result = batch.append_column("n", pa.array([change["n"] for change in changes]))
+            writer = writer or pa.ipc.new_stream(output / f"{path.stem}.arrow", result.schema)
+            writer.write_batch(result)
+        writer.close()
+
+
+def plain_row_filter(paths: Sequence[Path], output: Path) -> None:
+    output.mkdir(exist_ok=True)
+    for path in paths:
+        writer = None
+        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+            result = batch.filter(pa.array([row_predicate(row) for row in batch.to_pylist()]))
+            writer = writer or pa.ipc.new_stream(output / f"{path.stem}.arrow", result.schema)
+            writer.write_batch(result)
+        writer.close()
+
+
+def ours_inline(paths: Sequence[Path], cache: Path) -> None:
+    scan(paths, cache).map(batch_function, batched=True).collect(executor="inline")
+
+
+def ours_on_ray(paths: Sequence[Path], cache: Path) -> tuple[float, float, float]:
+    """Seconds for the start of Ray and the workers, for the map, and for the same again."""
+    started = time.perf_counter()
+    ray.init(
+        num_cpus=WORKERS, include_dashboard=False, object_store_memory=2 << 30, logging_level="ERROR", log_to_driver=False
+    )
+    with Engine("ray", workers=WORKERS) as engine:
+        warm_up = scan(paths, cache).select_columns("path").map(warm, batched=True)
+        run_all(warm_up.plan, warm_up.workspace, engine)
+        start = time.perf_counter() - started
+        plan = scan(paths, cache).map(batch_function, batched=True)
+        seconds = timed(lambda: run_all(plan.plan, plan.workspace, engine))
+        cached = timed(lambda: run_all(plan.plan, plan.workspace, engine))
+    return start, seconds, cached
+
+
+def warm(_: Any) -> None:
+    """Changes nothing: what is wanted is that workers have started and have looked at the files."""
+
+
+def ray_data(paths: Sequence[Path]) -> float:
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    data = ray.data.read_parquet([str(path) for path in paths])
+    return timed(lambda: data.map_batches(add_to_batch, batch_size=BATCH_ROWS).materialize())
+
+
+def add_to_batch(batch: dict[str, Any]) -> dict[str, Any]:
+    return {**batch, **batch_function(batch)}
+
+
+def hugging_face(paths: Sequence[Path], cache: Path) -> tuple[float, float]:
+    """Seconds for the map, and for the same again."""
+    datasets.disable_progress_bars()
+    data = datasets.load_dataset("parquet", data_files=[str(path) for path in paths], split="train", cache_dir=str(cache))
+    run = timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
+    return run, timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
+
+
+def scan(paths: Sequence[Path], cache: Path) -> Any:
+    return scan_dataset([str(path) for path in paths], cache_dir=cache, max_shard_bytes="1MB")  # a shard a file
+
+
+def write_corpus(directory: Path, rows: int) -> list[Path]:
+    """Parquet files of (path, text), the texts of about 1 kB, in words of the standard library's source files."""
+    directory.mkdir()
+    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
+    words = [word for source in sources for word in source.read_text("utf-8", "replace").split()]
+    generator = random.Random(0)
+    paths = []
+    for number in range(FILES):
+        count = rows // FILES + (number < rows % FILES)
+        texts = []
+        for _ in range(count):
+            start = generator.randrange(len(words) - 300)
+            texts.append(" ".join(words[start : start + generator.randrange(60, 260)]))
+        table = pa.table({"path": [f"{number:02d}/{row:06d}" for row in range(count)], "text": texts})
+        paths.append(directory / f"part-{number:02d}.parquet")
+        pq.write_table(table, paths[-1])
+    return paths
+
+
+def fastest(repeats: int, action: Callable[[int], Any]) -> float:
+    return min(timed(lambda number=number: action(number)) for number in range(repeats))
+
+
+def timed(action: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def show(name: str, seconds: float, plain: float, cores: int, note: str = "") -> None:
+    ratio = seconds * cores / plain
+    print(f"{name:34s} {seconds:8.3f} s   {ratio:7.2f} x the plain loop per core   {note}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The choice of the executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from raydata_ext.engine import Engine, Program, Workers
+from raydata_ext.plan import Chain
+from raydata_ext.store import Store
+
+
+@dataclass(frozen=True)
+class Square:
+    number: int
+    num_bytes: int = 10
+
+    @property
+    def label(self):
+        return f"square of {self.number}"
+
+    def run(self, worker):
+        return self.number**2, worker.name
+
+
+@pytest.fixture
+def program(tmp_path):
+    return Program(Chain.of(()), Store.open(tmp_path))
+
+
+def run(engine, program, tasks):
+    with engine:
+        return {number: value for number, (value, _) in engine.run(program, tasks)}, list(engine.used)
+
+
+def test_little_work_is_done_inline(program):
+    results, used = run(Engine(), program, [Square(n) for n in range(5)])
+    assert results == {n: n * n for n in range(5)}
+    assert used == ["inline"]
+
+
+def test_no_work_starts_nothing(program):
+    assert run(Engine("ray"), program, []) == ({}, [])
+
+
+def test_much_work_goes_to_ray(program, ray_session):
+    results, used = run(Engine(workers=1), program, [Square(n, 100 << 20) for n in range(5)])
+    assert results == {n: n * n for n in range(5)}
+    assert used == ["ray"]
+    assert ray_session.is_initialized()
+
+
+def test_the_environment_variable_chooses_and_the_argument_wins(program, monkeypatch, ray_session):
+    monkeypatch.setenv("RAYDATA_EXT_EXECUTOR", "ray")
+    assert run(Engine(workers=1), program, [Square(1)])[1] == ["ray"]
+    assert run(Engine("inline"), program, [Square(1)])[1] == ["inline"]
+    monkeypatch.setenv("RAYDATA_EXT_EXECUTOR", "spark")
+    with pytest.raises(ValueError, match="RAYDATA_EXT_EXECUTOR is 'spark'"):
+        Engine()
+
+
+def test_workers_are_checked(program):
+    assert Workers.of(3) == Workers(min=3, max=3)
+    assert Workers.of(None) == Workers()
+    with pytest.raises(ValueError, match="1 <= min <= max"):
+        Workers(min=3, max=2)
+    with pytest.raises(TypeError, match="workers must be a number"):
+        Workers.of("many")

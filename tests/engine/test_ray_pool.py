@@ -1,0 +1,138 @@
+"""The pool of Ray actors, under load and under fire."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+import raydata_ext as rdx
+from raydata_ext.errors import PlanError, StepError, WorkerLostError
+
+pytestmark = pytest.mark.usefixtures("ray_session")
+
+
+@pytest.fixture
+def scan(corpus, tmp_path):
+    return rdx.scan_dataset(
+        str(corpus / "**" / "*.txt"), format="text", unit="file", path_column="path",
+        max_shard_bytes="20KB", cache_dir=tmp_path / "cache",
+    )  # fmt: skip
+
+
+def length(row):
+    return {"length": len(row["text"])}
+
+
+class DieOnce:
+    """Ends its process the first time it sees a document, in one of several ways."""
+
+    def __init__(self, way, marker):
+        self.way, self.marker = way, marker
+
+    def __call__(self, row):
+        if "doc13" in row["path"] and not os.path.exists(self.marker):
+            open(self.marker, "w").close()
+            if self.way == "exit":
+                os._exit(7)
+            if self.way == "kill":
+                os.kill(os.getpid(), 9)
+            if self.way == "sys.exit":
+                sys.exit(0)
+        return length(row)
+
+
+class DieAlways:
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, row):
+        if "doc13" in row["path"]:
+            with open(self.log, "a") as log:
+                log.write("x")
+            os._exit(1)
+        return length(row)
+
+
+class Raise:
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, row):
+        with open(self.log, "a") as log:
+            log.write("x")
+        raise KeyError("missing")
+
+
+class CannotBeBuilt:
+    def __init__(self):
+        raise RuntimeError("no model here")
+
+    def __call__(self, row):
+        return row
+
+
+def rows(dataset):
+    return [(row["path"], row["length"]) for row in dataset]
+
+
+def test_order_and_rows_are_those_of_the_inline_executor(scan, tmp_path):
+    ours = scan.map(length).collect(executor="ray", workers=2)
+    inline = rdx.scan_dataset(
+        str(tmp_path / "corpus" / "**" / "*.txt"), format="text", unit="file", path_column="path",
+        max_shard_bytes="20KB", cache_dir=tmp_path / "other",
+    ).map(length).collect(executor="inline")  # fmt: skip
+    assert rows(ours) == rows(inline)
+    assert ours.fingerprint == inline.fingerprint
+    assert len(ours) == 40
+
+
+@pytest.mark.parametrize("way", ["exit", "kill", "sys.exit"])
+def test_a_worker_that_dies_is_replaced_and_its_shards_are_done_again(scan, tmp_path, way):
+    dying = DieOnce(way, str(tmp_path / "marker"))
+    dataset = scan.map(dying, version="1").collect(executor="ray", workers=2)
+    assert (tmp_path / "marker").exists()
+    assert rows(dataset) == rows(scan.map(length).collect(executor="inline"))
+
+
+def test_a_shard_that_kills_every_worker_ends_the_run_and_is_named(scan, tmp_path):
+    log = tmp_path / "log"
+    with pytest.raises(WorkerLostError, match=r"doc\d\d\.txt.*died in each of 3 attempts"):
+        scan.map(DieAlways(str(log)), version="1").collect(executor="ray", workers=2)
+    assert log.read_text() == "xxx"
+
+
+def test_a_user_exception_is_raised_once_and_never_retried(scan, tmp_path):
+    log = tmp_path / "log"
+    with pytest.raises(StepError, match=r"step 1 `Raise`: .*row 0: KeyError: 'missing'"):
+        scan.map(Raise(str(log)), version="1").collect(executor="ray", workers=1)
+    assert len(log.read_text()) <= 2
+
+
+def test_a_class_that_cannot_be_built_is_a_step_error(scan):
+    with pytest.raises(StepError, match=r"step 1 `CannotBeBuilt`.*no model here"):
+        scan.map(CannotBeBuilt).collect(executor="ray", workers=1)
+
+
+def test_more_workers_than_the_cluster_can_place_are_no_obstacle(scan):
+    assert len(scan.map(length, version="many").collect(executor="ray", workers=4)) == 40
+
+
+def test_only_recipes_and_receipts_go_through_the_object_store(scan, ray_session):
+    before = ray_session.available_resources().get("object_store_memory")
+    big = scan.map(lambda row: {"blob": "x" * 1_000_000}, version="big")
+    dataset = big.collect(executor="ray", workers=2)
+    after = ray_session.available_resources().get("object_store_memory")
+    assert len(dataset) == 40
+    assert before - after < 1_000_000
+
+
+def test_code_that_a_worker_cannot_import_is_named(scan, tmp_path, monkeypatch):
+    module = tmp_path / "vanishing_steps.py"
+    module.write_text("def length(row):\n    return {'length': len(row['text'])}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import vanishing_steps
+
+    module.unlink()
+    with pytest.raises(PlanError, match="vanishing_steps"):
+        scan.map(vanishing_steps.length, version="1").collect(executor="ray", workers=1)
