@@ -2,7 +2,7 @@
 
 The rules, which are those of Hugging Face `datasets`:
 
-* Old columns stay in their places, changed ones are replaced there, new ones follow in the order in which they appear.
+* Old columns stand in their places, changed or not; new ones follow in the order in which they appear.
 * What a function does to the row or batch itself (set, delete, change in place) counts as if it had been returned.
 * `remove_columns` go before the merge. A column of that name comes back if the function returns it in a mapping of its
   own, and not if it only set it on the row or batch that it was given.
@@ -69,13 +69,14 @@ class _MapOperator(FunctionOperator):
             raise StepError(f"{self.label}: {self.trail.place(chunk.origins)}: {error}") from error
 
     def _merged(self, old: pa.RecordBatch, changed: pa.RecordBatch, deleted: Collection[str]) -> pa.RecordBatch:
-        """Old columns in their places, changed ones replaced, new ones after them."""
+        """Old columns in their places, changed or not, and new ones after them."""
         kept = without_columns(old, (*self._removed, *deleted))
-        fields = {field.name: field for field in kept.schema} | {field.name: field for field in changed.schema}
-        if fields:
-            columns = [(changed if name in changed.schema.names else kept).column(name) for name in fields]
-            schema = pa.schema(list(fields.values()), metadata=old.schema.metadata)
-            changed = pa.RecordBatch.from_arrays(columns, schema=schema)
+        sources = dict.fromkeys(kept.schema.names, kept) | dict.fromkeys(changed.schema.names, changed)
+        if sources:
+            names = [name for name in old.schema.names if name in sources]
+            names += [name for name in changed.schema.names if name not in names]
+            schema = pa.schema([sources[name].schema.field(name) for name in names], metadata=old.schema.metadata)
+            changed = pa.RecordBatch.from_arrays([sources[name].column(name) for name in names], schema=schema)
         return self._with_schema(changed)
 
     def _with_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:

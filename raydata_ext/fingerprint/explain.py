@@ -31,6 +31,7 @@ def explain_difference(old: Mapping[str, str], new: Mapping[str, str]) -> list[s
         else:
             changes = _changes(before[subject], after[subject])
             sentences += changes if not subject else _of_subject(subject, changes)
+    # The digest of the whole speaks only where nothing else does.
     known = [sentence for sentence in sentences if not sentence.startswith(REST)]
     return known or sentences
 
@@ -63,18 +64,14 @@ def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
         if label == CODE or old.get(label) == new.get(label) or (is_constant and code_changed):
             continue
         changes.append(_change(CONSTANT if is_constant else label, old.get(label), new.get(label)))
-    return _without_echo(changes)
+    return list(dict.fromkeys(changes))
 
 
 def _change(label: str, old: str | None, new: str | None) -> str:
     if old is None:
-        return f"{label} is new"
+        return f"{label} is new" if new is None or new.startswith("#") else f"{label} is new ({new})"
     if new is None:
-        return f"{label} is gone"
+        return f"{label} is gone" if old.startswith("#") else f"{label} is gone (it was {old})"
     if old.startswith("#") or new.startswith("#"):
         return f"{label} changed"
     return f"{label} {old} became {new}" if label == CONSTANT else f"{label}: {old} became {new}"
-
-
-def _without_echo(changes: list[str]) -> list[str]:
-    return list(dict.fromkeys(changes))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PYTHON: Final = f"python {sys.version_info.major}.{sys.version_info.minor}"
+# This package counts by version even where it runs from a checkout: its modules hold caches of their own.
+_THIS_PACKAGE: Final = __name__.partition(".")[0]
 # Names of a module that say where its code was found, and nothing about what the code does.
 WHEREABOUTS: Final = frozenset(
     {
@@ -191,6 +193,8 @@ def _directory_of(paths: object) -> str | None:
 @functools.cache
 def _source_of(module: str, file: str | None) -> str | None:
     top = module.partition(".")[0]
+    if top == _THIS_PACKAGE:
+        return _distribution_of(top) or top
     if file is None:
         return _PYTHON if top in sys.stdlib_module_names else None
     directory = Path(file)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,4 +96,7 @@ def named(role: Role, name: str, value: object) -> Edge:
 
 def placed(role: Role, name: str, value: object) -> Edge:
     """An edge that the digest knows by its place among the edges only."""
-    return Edge(role, name, value, role.value.encode())
+    return Edge(role, name, value, _KEYS[role])
+
+
+_KEYS: Final = {role: role.value.encode() for role in Role}

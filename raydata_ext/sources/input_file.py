@@ -1,14 +1,17 @@
-"""What a source reads from: files as the file system lists them, and pieces of files.
-
-This module and `listing` are the only ones that talk to file systems about inputs.
-"""
+"""What a source reads from: files as the file system lists them, and pieces of files."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import IO, cast
 
 import fsspec
+
+from raydata_ext.errors import ReadError
+
+ETAG = "etag:"
+"""How the version of a file begins where the file system itself vouches for the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,8 @@ class InputFile:
         path: absolute local path, or URL.
         name: path relative to the fixed part of the pattern that matched; it does not change when the corpus moves.
         size: bytes.
-        version: what tells this content from a later one without reading: modification time (ns) and inode of a local
-            file, the ETag of an object; empty where the file system gives neither.
+        version: what tells this content from a later one without reading: `etag:` and the tag or checksum of an object,
+            else `{modification time in ns}:{inode}`; empty where the file system tells neither.
     """
 
     path: str
@@ -33,11 +36,43 @@ class InputFile:
         """Whether the path is one of this machine's file system."""
         return "://" not in self.path
 
+    @property
+    def has_etag(self) -> bool:
+        """Whether the file system vouches for the content by a tag or checksum."""
+        return self.version.startswith(ETAG)
+
+    @property
+    def modified_ns(self) -> int | None:
+        """When the file was last written (ns since the epoch), as far as the version tells."""
+        changed = self.version.partition(":")[0]
+        return int(changed) if changed.isdecimal() else None
+
     def open(self) -> IO[bytes]:
-        """Open the raw bytes for reading."""
-        if self.is_local:
-            return open(self.path, "rb")  # noqa: SIM115 - the caller closes it
-        return cast("IO[bytes]", fsspec.open(self.path, "rb").open())
+        """Open the raw bytes for reading.
+
+        Raises:
+            ReadError: the file cannot be opened, or is no longer the one that was listed.
+        """
+        try:
+            if self.is_local:
+                stream = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+                self._require_unchanged(os.fstat(stream.fileno()))
+                return stream
+            fs, path = fsspec.core.url_to_fs(self.path)
+            return cast("IO[bytes]", fs.open(path, "rb"))
+        except OSError as error:
+            raise ReadError(f"{self.path}: cannot be opened ({error}); list the source again") from error
+
+    def _require_unchanged(self, stat: os.stat_result) -> None:
+        """Results are kept under the content that was listed, so no other content may be read.
+
+        The inode is left out: some network file systems number a file differently on each machine.
+        """
+        if self.modified_ns is not None and (stat.st_size, stat.st_mtime_ns) != (self.size, self.modified_ns):
+            raise ReadError(
+                f"{self.path}: changed since it was listed ({self.size} bytes then, {stat.st_size} now); run again when"
+                " nothing writes to it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

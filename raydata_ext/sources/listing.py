@@ -1,104 +1,62 @@
-"""Paths, directories and glob patterns, on any file system that fsspec knows, to a sorted list of files."""
+"""Paths, directories and glob patterns, on any file system that fsspec knows, to a list of files."""
 
 from __future__ import annotations
 
+import datetime
 import fnmatch
+import glob
 import os
 import posixpath
-from collections.abc import Iterable, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import fsspec
-from fsspec.core import has_magic
+from fsspec.implementations.local import LocalFileSystem
 
 from raydata_ext.errors import NoMatchError
-from raydata_ext.sources.input_file import InputFile
+from raydata_ext.sources.input_file import ETAG, InputFile
+from raydata_ext.sources.local_glob import local_glob
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
+_LEFT_OUT_OF_DIRECTORIES = (".", "_")
+_CHECKSUM_KEYS = ("md5Hash", "crc32c", "checksum", "blob_id", "ETag", "etag")
+_TIME_KEYS = ("mtime", "LastModified", "last_modified", "updated", "created")
+
 
 def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile, ...]:
-    """List the files of a source: patterns in the order given, the files of each sorted by name, every file once.
+    """List the files of a source: paths in the order given, the files of each sorted by name, every file once.
+
+    A path that exists is taken as it stands, even where it could be read as a pattern. A file's name is its path relative
+    to the directory, or to the part of the pattern before the first wildcard; the names of files that are given one by one
+    are relative to the deepest directory that holds all of these.
 
     Args:
-        paths: one or more paths, directories (read recursively, names that begin with `.` or `_` left out) or glob
-            patterns (`**` stands for any number of directories); local or any fsspec URL.
-        exclude: shell patterns over the whole path, in which `*` also matches `/`; files that match are left out.
+        paths: one or more files, directories (read recursively, names that begin with `.` or `_` left out) or glob
+            patterns (as in the shell: `**` stands for any number of directories, and a wildcard does not match a leading
+            `.`); local or any fsspec URL.
+        exclude: shell patterns of whole paths, in which `*` also matches `/`; files that match are left out.
 
     Raises:
-        NoMatchError: a pattern matches no file; the message names it and the nearest directory that exists.
+        NoMatchError: a path or pattern stands for no file; the message names it and the nearest directory that exists.
+        OSError: a directory cannot be read.
+        ValueError: there is no path.
     """
-    patterns = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    patterns = [os.fsdecode(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not patterns:
         raise ValueError("paths is empty: give at least one path, directory or glob pattern")
+    places = [_Place.of(pattern) for pattern in patterns]
+    matches = [place.match() for place in places]
+    shared = _common_directory([paths[0] for root, paths in matches if root is None])
     files: dict[str, InputFile] = {}
-    for pattern in patterns:
-        found = [file for file in _list_pattern(pattern) if not _is_excluded(file.path, exclude)]
-        if not found:
-            raise NoMatchError(_explain_no_match(pattern, exclude))
-        for file in sorted(found, key=lambda file: file.name):
-            files.setdefault(file.path, file)
+    for place, (root, found) in zip(places, matches, strict=True):
+        kept = [path for path in found if not _is_excluded(path, exclude)]
+        if not kept:
+            raise NoMatchError(place.explain_no_match(exclude))
+        base = (shared if root is None else root).rstrip("/")
+        for path in sorted(kept):
+            name = path[len(base) :].lstrip("/")
+            files.setdefault(path, place.input_file(path, name))
     return tuple(files.values())
-
-
-def _list_pattern(pattern: str) -> Iterable[InputFile]:
-    fs, path = fsspec.core.url_to_fs(pattern)
-    if has_magic(path):
-        root = _fixed_part(path)
-        infos = list(fs.glob(path, detail=True).values())
-    elif fs.isdir(path):
-        root = path.rstrip("/")
-        infos = [info for info in fs.find(path, detail=True).values() if not _is_hidden(info["name"], root)]
-    elif fs.exists(path):
-        root = posixpath.dirname(path)
-        infos = [fs.info(path)]
-    else:
-        return
-    for info in infos:
-        if info["type"] == "file":
-            yield _input_file(fs, info, root)
-
-
-def _input_file(fs: Any, info: dict[str, Any], root: str) -> InputFile:
-    name = posixpath.relpath(info["name"], root) if root else info["name"]
-    if "file" in fs.protocol:
-        stat = os.stat(info["name"])
-        return InputFile(info["name"], name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}")
-    return InputFile(fs.unstrip_protocol(info["name"]), name, int(info["size"]), _object_version(info))
-
-
-def _object_version(info: dict[str, Any]) -> str:
-    for key in ("ETag", "etag", "md5Hash", "crc32c", "checksum"):
-        if info.get(key):
-            return f"etag:{info[key]}"
-    changed = info.get("mtime") or info.get("LastModified") or info.get("created")
-    return f"changed:{changed}" if changed else ""
-
-
-def _fixed_part(pattern: str) -> str:
-    """The leading directories of a glob pattern that hold no magic."""
-    parts = pattern.split("/")
-    fixed = next(i for i, part in enumerate(parts) if has_magic(part))
-    return "/".join(parts[:fixed]) or ("/" if pattern.startswith("/") else "")
-
-
-def _is_hidden(path: str, root: str) -> bool:
-    return any(part.startswith((".", "_")) for part in posixpath.relpath(path, root).split("/"))
-
-
-def _is_excluded(path: str, exclude: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in exclude)
-
-
-def _explain_no_match(pattern: str, exclude: Sequence[str]) -> str:
-    fs, path = fsspec.core.url_to_fs(pattern)
-    parent = _fixed_part(path) if has_magic(path) else posixpath.dirname(path)
-    while parent and parent != "/" and not fs.exists(parent):
-        parent = posixpath.dirname(parent)
-    message = f"no file matches {pattern!r}"
-    if exclude:
-        message += f" once {list(exclude)} are excluded"
-    if parent and fs.exists(parent):
-        count = len(fs.ls(parent, detail=False))
-        message += f"; the nearest directory that exists is {parent!r} ({count} entries)"
-    return message + "; check the path, and that `**` is used to reach into sub-directories"

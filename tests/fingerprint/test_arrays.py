@@ -7,14 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
 from raydata_ext.errors import FingerprintError
 from raydata_ext.fingerprint import fingerprint, hash_value
 
 
 def test_dtype_shape_and_content_count():
     base = np.arange(6, dtype=np.int64)
-    others = [base.astype(np.int32), base.astype(">i8"), base.reshape(2, 3), base + 1, base.astype(float), base.tolist()]
+    others = [
+        base.astype(np.int32),
+        base.astype(">i8"),
+        base.reshape(2, 3),
+        base + 1,
+        base.astype(float),
+        base.tolist(),
+    ]
     assert len({hash_value(value) for value in (base, *others)}) == 7
     assert hash_value(base) == hash_value(base.copy())
 

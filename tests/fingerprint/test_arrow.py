@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from raydata_ext.fingerprint import hash_value
 
 COLUMNS = {
@@ -68,7 +67,9 @@ def test_what_lies_under_a_null_has_no_part():
         numbers = pa.Array.from_buffers(pa.int64(), 3, [valid, pa.py_buffer(np.array([1, hidden, 3]))])
         assert hash_value(numbers) == hash_value(pa.array([1, None, 3]))
     offsets, text = pa.py_buffer(np.array([0, 1, 3, 4], np.int32)), pa.py_buffer(b"abbc")
-    assert hash_value(pa.Array.from_buffers(pa.string(), 3, [valid, offsets, text])) == hash_value(pa.array(["a", None, "c"]))
+    assert hash_value(pa.Array.from_buffers(pa.string(), 3, [valid, offsets, text])) == hash_value(
+        pa.array(["a", None, "c"])
+    )
     lists = pa.Array.from_buffers(pa.list_(pa.int64()), 3, [valid, offsets], children=[pa.array([1, 2, 2, 3])])
     assert hash_value(lists) == hash_value(pa.array([[1], None, [3]]))
 
@@ -79,7 +80,9 @@ def test_unions_count_by_their_rows():
     other = pa.UnionArray.from_sparse(pa.array([1, 0], pa.int8()), [pa.array([9, 3]), pa.array(["b", "z"])])
     assert hash_value(sparse.slice(1)) == hash_value(other) != hash_value(sparse)
     dense = pa.UnionArray.from_dense(codes, pa.array([0, 0, 1], pa.int32()), [pa.array([1, 3]), pa.array(["b"])])
-    cut = pa.UnionArray.from_dense(pa.array([1, 0], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([3]), pa.array(["b"])])
+    cut = pa.UnionArray.from_dense(
+        pa.array([1, 0], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([3]), pa.array(["b"])]
+    )
     assert hash_value(dense.slice(1)) == hash_value(cut) != hash_value(dense)
 
 

@@ -11,7 +11,6 @@ import typing
 import numpy as np
 import pydantic
 import pytest
-
 from raydata_ext.fingerprint import hash_value
 
 BODY = '''
@@ -32,7 +31,16 @@ class Tokenize(Base):
     @functools.cached_property
     def cached(self): return {cached}
 '''
-DEFAULTS = {"base": 1, "doc": "d", "attribute": 1, "annotation": "int", "static": 1, "factory": 1, "prop": 1, "cached": 1}
+DEFAULTS = {
+    "base": 1,
+    "doc": "d",
+    "attribute": 1,
+    "annotation": "int",
+    "static": 1,
+    "factory": 1,
+    "prop": 1,
+    "cached": 1,
+}
 
 
 def tokenizer(**changes):
@@ -113,14 +121,24 @@ def test_dataclasses_count_by_fields_defaults_and_values():
         return Settings
 
     for options in ({}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True}):
-        assert hash_value(settings(1, **options)) == hash_value(settings(1, **options)) != hash_value(settings(2, **options))
+        assert (
+            hash_value(settings(1, **options))
+            == hash_value(settings(1, **options))
+            != hash_value(settings(2, **options))
+        )
         cls = settings(1, **options)
         assert hash_value(cls(5)) == hash_value(cls(5)) != hash_value(cls(6))
 
 
 def test_named_tuples_count_by_class_and_values():
-    Point = typing.NamedTuple("Point", [("x", int), ("y", int)])
-    Pair = typing.NamedTuple("Pair", [("x", int), ("y", int)])
+    class Point(typing.NamedTuple):
+        x: int
+        y: int
+
+    class Pair(typing.NamedTuple):
+        x: int
+        y: int
+
     assert hash_value(Point(1, 2)) == hash_value(Point(1, 2)) != hash_value(Point(1, 3))
     assert hash_value(Point(1, 2)) != hash_value(Pair(1, 2))
     assert hash_value(Point(1, 2)) != hash_value((1, 2))

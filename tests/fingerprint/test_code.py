@@ -11,10 +11,9 @@ from pathlib import Path
 from types import CodeType
 
 import pytest
-
 from raydata_ext.fingerprint.code import summarize_code
 
-PLAIN = '''
+PLAIN = """
 def f(a, b=2, *, key=None):
     try:
         x = a + b if a else (b if b > 3 else a)
@@ -29,7 +28,7 @@ def f(a, b=2, *, key=None):
         while a:
             pass
     return [g(x, a, name=b) for x in file if not x]
-'''
+"""
 
 DECORATED = '''
 # A comment.
@@ -82,7 +81,9 @@ def f(a: "int",
 
 
 def digest_of(source: str) -> bytes:
-    (code,) = (item for item in compile(textwrap.dedent(source), "a.py", "exec").co_consts if isinstance(item, CodeType))
+    (code,) = (
+        item for item in compile(textwrap.dedent(source), "a.py", "exec").co_consts if isinstance(item, CodeType)
+    )
     return summarize_code(code).digest
 
 
@@ -149,7 +150,9 @@ def test_nested_functions_and_classes_count_without_their_annotations_and_docstr
 
 
 def test_equal_constants_of_different_types_differ():
-    digests = {digest_of(f"def f(): return {constant}") for constant in ("1", "1.0", "True", "'1'", "b'1'", "-0.0", "0.0")}
+    digests = {
+        digest_of(f"def f(): return {constant}") for constant in ("1", "1.0", "True", "'1'", "b'1'", "-0.0", "0.0")
+    }
     assert len(digests) == 7
 
 

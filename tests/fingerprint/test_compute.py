@@ -9,11 +9,11 @@ import sys
 import textwrap
 
 import pytest
-
 from raydata_ext.fingerprint import Fingerprint, explain_difference, fingerprint, hash_value
 
-VALUES = '''
-import array, asyncio, collections, dataclasses, datetime, decimal, enum, fractions, functools, logging, pathlib, re, sys
+VALUES = """
+import array, asyncio, collections, dataclasses, datetime, decimal, enum, fractions, functools, logging, pathlib
+import re, sys
 import types, typing, uuid
 import numpy as np, pandas as pd, pyarrow as pa, pydantic
 from raydata_ext.fingerprint import hash_value
@@ -55,22 +55,27 @@ def outer(words):
 def cached(x): return x in {"e", "f", "g"}
 
 values = dict(
-    function=outer({"s", "t"}), lambda_=lambda x: x in {"h", "i", "j"}, partial=functools.partial(cached, kind={"a", "b"}),
+    function=outer({"s", "t"}), lambda_=lambda x: x in {"h", "i", "j"},
+    partial=functools.partial(cached, kind={"a", "b"}),
     async_=later, generator=generate, decorated=cached, step=Step(b={"1", "2"}), method=Step(a=1).__call__, cls=Step,
     property_=Step.double, colour=Colour.BLUE, colours={Colour.RED, Colour.BLUE}, settings=Settings(3),
     settings_class=Settings, model=Model(), model_class=Model, words=Words("abcdef"), builtin=len, ufunc=np.add,
     module=np, regex=re.compile("a|b", re.I), set_={"a", "b", ("c", "d"), 1, None}, frozen=frozenset("abcdefgh"),
     nested={"a": [{"b", "c"}, frozenset({frozenset({"d", "e"})})]}, numbers=[1, 1.5, True, 2j, None, ..., b"x"],
-    array=np.arange(12).reshape(3, 4).T, objects=np.array([{"a", "b"}, "c"], dtype=object), table=pa.table({"a": [1, None]}),
+    array=np.arange(12).reshape(3, 4).T, objects=np.array([{"a", "b"}, "c"], dtype=object),
+    table=pa.table({"a": [1, None]}),
     frame=pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), path=pathlib.Path("a/b"), range_=range(5), slice_=slice(1, 2),
-    date=datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), delta=datetime.timedelta(1), decimal_=decimal.Decimal("1.5"),
-    fraction=fractions.Fraction(1, 3), uuid_=uuid.UUID(int=5), counter=collections.Counter("aab"), logger=logging.getLogger("x"),
-    deque_=collections.deque([1, 2], 5), default=collections.defaultdict(list, a=[1]), namespace=types.SimpleNamespace(b=1, a=2),
+    date=datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), delta=datetime.timedelta(1),
+    decimal_=decimal.Decimal("1.5"),
+    fraction=fractions.Fraction(1, 3), uuid_=uuid.UUID(int=5), counter=collections.Counter("aab"),
+    logger=logging.getLogger("x"),
+    deque_=collections.deque([1, 2], 5), default=collections.defaultdict(list, a=[1]),
+    namespace=types.SimpleNamespace(b=1, a=2),
     alias=dict[str, set[int]], optional=typing.Optional[int], union=int | str | None, array_=array.array("i", [1, 2]),
     exception=ValueError("x"), rng=np.random.default_rng(0), literal=typing.Literal["a", "b"],
 )
 print(__import__("json").dumps({name: hash_value(value) for name, value in values.items()}))
-'''
+"""
 
 
 def run(script, *arguments, cwd, seed="0"):

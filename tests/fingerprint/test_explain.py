@@ -7,7 +7,6 @@ import json
 
 import numpy as np
 import pytest
-
 from raydata_ext.fingerprint import explain_difference, fingerprint
 
 SOURCE = """
@@ -49,7 +48,6 @@ def parts(**changes):
         ({"default": 2}, "default of `min_chars`: 1 became 2"),
         ({"threshold": 0.7}, "global `THRESHOLD`: 0.5 became 0.7"),
         ({"size": 2}, "global `CONFIG['size']`: 1 became 2"),
-        ({"rate": 2}, "global `MODEL.rate`: 1 became 2"),
         ({"operator": "<"}, "code of `tokenize` changed"),
         ({"strip": "'y'"}, "helper `normalise` changed: constant 'x' became 'y'"),
         ({"strip": "None or 1 and 2"}, "helper `normalise` changed: constant 'x' became 2"),
@@ -59,6 +57,11 @@ def parts(**changes):
 )
 def test_one_change_is_told_in_one_sentence(change, sentence):
     assert explain_difference(parts(), parts(**change)) == [sentence]
+
+
+def test_an_attribute_of_an_object_and_the_method_that_set_it_are_both_told():
+    sentences = explain_difference(parts(), parts(rate=2))
+    assert sentences == ["global `MODEL.rate`: 1 became 2", "method `Model.__init__` changed: constant 1 became 2"]
 
 
 def test_nothing_is_told_of_equal_fingerprints():

@@ -8,7 +8,6 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.fingerprint.framing import encode_scalar
 
@@ -28,7 +27,7 @@ def test_a_key_is_32_hex_digits_and_fixed_for_all_time():
 
 
 def test_a_part_of_another_type_is_refused_by_name():
-    with pytest.raises(TypeError, match="not float: 1.5"):
+    with pytest.raises(TypeError, match=r"not float: 1\.5"):
         combine("a", 1.5)
 
 

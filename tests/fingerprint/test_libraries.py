@@ -9,7 +9,6 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-
 from raydata_ext.fingerprint import hash_value
 
 
@@ -135,7 +134,10 @@ def tokenizer_class(monkeypatch):
             self._tokenizer.rules["truncation"] = {"max_length": 8}
             self.deprecation_warnings["x"] = self.cache[text] = True
 
-    PreTrainedTokenizerBase.__module__, PreTrainedTokenizerBase.__qualname__ = module.__name__, "PreTrainedTokenizerBase"
+    PreTrainedTokenizerBase.__module__, PreTrainedTokenizerBase.__qualname__ = (
+        module.__name__,
+        "PreTrainedTokenizerBase",
+    )
     module.PreTrainedTokenizerBase = PreTrainedTokenizerBase
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return type("Fast", (PreTrainedTokenizerBase,), {})

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-
 from raydata_ext.fingerprint import hash_value
 from raydata_ext.fingerprint.modules import installed_source
 
@@ -79,14 +78,18 @@ def test_a_relative_import_in_a_function_is_followed(load):
 
 
 def test_an_import_in_a_function_counts_the_same_before_and_after_it_was_made(load):
-    function = load("job", clean=HELPER.format(1, 2, 3), job="def f(x):\n    import clean\n    return clean.normalise(x)").f
+    function = load(
+        "job", clean=HELPER.format(1, 2, 3), job="def f(x):\n    import clean\n    return clean.normalise(x)"
+    ).f
     before = hash_value(function)
     function("A")
     assert hash_value(function) == before
 
 
 def test_an_import_that_is_not_to_be_had_is_no_error(load):
-    function = load("job", job="def f(x):\n    try:\n        import no_such_module as m\n    except ImportError:\n        m = None")
+    function = load(
+        "job", job="def f(x):\n    try:\n        import no_such_module as m\n    except ImportError:\n        m = None"
+    )
     assert len(hash_value(function.f)) == 32
 
 
@@ -100,8 +103,14 @@ def test_a_module_used_as_a_value_counts_by_all_its_code_and_what_it_imports(loa
     main = "import clean\ndef f(x, name): return getattr(clean, name)(x)"
     clean = '"""Doc."""\nimport deep\nLIMIT = 1\ndef normalise(x): return deep.go(x)  # comment\n'
     base = hash_value(load("job", deep="def go(x): return 1", clean=clean, job=main).f)
-    assert hash_value(load("job", deep="def go(x):\n    return 1", clean=clean.replace("  # comment", ""), job=main).f) == base
-    assert hash_value(load("job", deep="def go(x): return 1", clean=clean.replace("LIMIT = 1", "LIMIT = 2"), job=main).f) != base
+    assert (
+        hash_value(load("job", deep="def go(x):\n    return 1", clean=clean.replace("  # comment", ""), job=main).f)
+        == base
+    )
+    assert (
+        hash_value(load("job", deep="def go(x): return 1", clean=clean.replace("LIMIT = 1", "LIMIT = 2"), job=main).f)
+        != base
+    )
     assert hash_value(load("job", deep="def go(x): return 2", clean=clean, job=main).f) != base
 
 

@@ -7,7 +7,6 @@ import io
 import typing
 
 import pytest
-
 from raydata_ext.fingerprint import fingerprint, hash_value
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-
 from raydata_ext.fingerprint import fingerprint
 
 
@@ -41,7 +40,9 @@ def test_an_installed_module_is_listed_with_its_version():
 
 def test_parts_are_few_and_short_and_hold_no_large_data():
     secret = "s3cret" * 1000
-    values = {f"k{index}": {"text": secret, "list": list(range(1000)), "array": np.arange(1000)} for index in range(500)}
+    values = {
+        f"k{index}": {"text": secret, "list": list(range(1000)), "array": np.arange(1000)} for index in range(500)
+    }
 
     def f(x):
         return values[x]

@@ -8,7 +8,6 @@ import threading
 import weakref
 
 import pytest
-
 from raydata_ext.errors import FingerprintError, RaydataError
 from raydata_ext.fingerprint import fingerprint, hash_value
 
@@ -55,7 +54,9 @@ def test_the_way_to_the_culprit_is_named_with_both_remedies():
 
 
 def test_following_the_remedy_helps():
-    assert fingerprint(Step().make(), exclude=("_lock",)).digest == fingerprint(Step().make(), exclude=("_lock",)).digest
+    assert (
+        fingerprint(Step().make(), exclude=("_lock",)).digest == fingerprint(Step().make(), exclude=("_lock",)).digest
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_following_the_remedy_helps():
         (lambda: {LOCK: 1}, "`value` -> [key]"),
         (lambda: LOCK, "`value`"),
         (lambda: (item for item in ()), "`value` is a builtins.generator"),
-        (lambda: threading.Thread(), "`value` is a threading.Thread"),
+        (threading.Thread, "`value` is a threading.Thread"),
         (lambda: [weakref.ref(Logger)], "`value` -> [0] is a weakref"),
     ],
 )

@@ -1,0 +1,64 @@
+"""Glob patterns over local directories, as the shell reads them.
+
+Not `glob` of the standard library, which passes over directories that cannot be read and follows links in circles; a corpus
+must be neither short nor double because of that.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+_Ids = frozenset[tuple[int, int]]
+
+
+def local_glob(root: str, pattern: str, hidden: tuple[str, ...] = (".",)) -> Iterator[str]:
+    """Paths of the files (and broken links) below `root` that match, in no order, perhaps repeatedly.
+
+    Args:
+        root: a directory.
+        pattern: relative to `root`. `*`, `?` and `[...]` match within a name, a part `**` any number of directories, links
+            to directories included.
+        hidden: names that begin so match only a part of the pattern that begins so too.
+
+    Raises:
+        OSError: a directory cannot be read.
+    """
+    parts = [part for part in pattern.split("/") if part]
+    if parts[-1] == "**":
+        parts.append("*")
+    yield from _matches(root, parts, hidden, frozenset([_directory_id(root)]))
+
+
+def _matches(directory: str, parts: Sequence[str], hidden: tuple[str, ...], above: _Ids) -> Iterator[str]:
+    head, rest = parts[0], parts[1:]
+    if head == "**":
+        yield from _matches(directory, rest, hidden, above)
+        for below in _entries(directory, "*", hidden):
+            if below.is_dir() and _directory_id(below.path) not in above:
+                yield from _matches(below.path, parts, hidden, above | {_directory_id(below.path)})
+    elif rest:
+        for below in _entries(directory, head, hidden):
+            if below.is_dir():
+                yield from _matches(below.path, rest, hidden, above | {_directory_id(below.path)})
+    else:
+        for entry in _entries(directory, head, hidden):
+            if entry.is_file() or (entry.is_symlink() and not entry.is_dir()):
+                yield entry.path
+
+
+def _entries(directory: str, pattern: str, hidden: tuple[str, ...]) -> Iterator[os.DirEntry[str]]:
+    shown = tuple(prefix for prefix in hidden if not pattern.startswith(prefix))
+    matches = re.compile(fnmatch.translate(pattern)).match if glob.has_magic(pattern) else pattern.__eq__
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if matches(entry.name) and not entry.name.startswith(shown):
+                yield entry
+
+
+def _directory_id(path: str) -> tuple[int, int]:
+    stat = os.stat(path)
+    return stat.st_dev, stat.st_ino

@@ -1,0 +1,63 @@
+"""Where a row came from, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from raydata_ext.engine.trail import Trail, users_traceback
+from raydata_ext.formatting import LazyRow
+
+
+@pytest.fixture
+def trail():
+    trail = Trail()
+    sizes = [("a.jsonl", 3), ("a.jsonl", 2), ("empty.jsonl", 0), ("b.jsonl", 4)]
+    assert sum(chunk.num_rows for chunk in trail.follow((n, pa.record_batch({"x": range(k)})) for n, k in sizes)) == 9
+    return trail
+
+
+@pytest.mark.parametrize(
+    ("origins", "place"),
+    [
+        ([0], "a.jsonl: row 0"),
+        ([4], "a.jsonl: row 4"),
+        ([1, 2, 4], "a.jsonl: rows 1 to 4"),
+        ([5], "b.jsonl: row 0"),
+        ([4, 5], "a.jsonl: row 4 to b.jsonl: row 0"),
+        ([], "b.jsonl: no rows"),
+    ],
+)
+def test_a_row_is_named_by_its_file_and_its_number_in_there(trail, origins, place):
+    assert trail.place(np.array(origins, dtype=np.int64)) == place
+
+
+def test_rows_are_counted_over_all_pieces(trail):
+    assert trail.rows_read == 9
+
+
+def test_the_traceback_shows_the_users_frames_and_not_ours():
+    def users_function(row):
+        return row["missing"]
+
+    with pytest.raises(KeyError) as caught:
+        users_function(LazyRow(pa.record_batch({"x": [1]}), 0))
+    text = users_traceback(caught.value)
+    assert 'return row["missing"]' in text
+    assert "lazy_row" not in text
+    assert text.endswith("KeyError: 'missing'")
+
+
+def test_the_traceback_tells_what_an_error_was_raised_from():
+    def users_function():
+        try:
+            int("x")
+        except ValueError as error:
+            raise RuntimeError("cannot parse") from error
+
+    with pytest.raises(RuntimeError) as caught:
+        users_function()
+    text = users_traceback(caught.value)
+    assert "ValueError: invalid literal" in text
+    assert "direct cause" in text
+    assert text.endswith("RuntimeError: cannot parse")
