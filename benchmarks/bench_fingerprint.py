@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import xxhash
+
 from raydata_ext.fingerprint import fingerprint, hash_value
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -23,6 +22,7 @@ from raydata_ext.table import MemoryMappedTable
 from raydata_ext.table.verify import verify_ipc_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
     from raydata_ext.engine.report import Report
@@ -155,8 +155,7 @@ def _problems(path: Path) -> Iterator[str]:
         except RaydataError as error:
             yield str(error)
     elif (path / "state.json").exists():
-        for file, error in verify_dataset_directory(path):
-            yield f"{path / file.name}: {error}"
+        yield from (f"{path / file.name}: {problem}" for file, problem in verify_dataset_directory(path))
     elif path.is_dir():
         yield from (f"{path}: {entry.key}: {entry.problem}" for entry in verify_store(Store.open(path)).bad)
     else:

@@ -7,12 +7,12 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
@@ -68,6 +68,8 @@ def corpus(tmp_path: Path) -> Path:
     for number in range(40):
         path = root / f"part{number % 4}" / f"doc{number:02d}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"document {number} line {line} {'x' * number}\n" for line in range(3)), encoding="utf8")
+        path.write_text(
+            "".join(f"document {number} line {line} {'x' * number}\n" for line in range(3)), encoding="utf8"
+        )
         os.utime(path, ns=(0, 1_700_000_000_123_456_789))  # old enough for its time stamp to be trusted
     return root

@@ -65,6 +65,7 @@ class LazyDataset:
         constructor_kwargs: Mapping[str, Any] | None = None,
         batch_format: BatchFormat = "python",
         version: str | None = None,
+        exclude: Columns = (),
         desc: str | None = None,
     ) -> LazyDataset:
         """Give every row or batch to a function and merge what it returns into the row or batch.
@@ -85,10 +86,14 @@ class LazyDataset:
             constructor_kwargs: keyword arguments of the class.
             batch_format: what a batch is given as.
             version: stands for the code in the key of the result; set it where the code cannot be hashed.
+            exclude: attributes, closure variables and globals that do not count when the code is hashed, bare or as
+                `"Owner.name"`: a lock or a logger, say.
             desc: name of the step in progress and reports.
         """
         step = Map(
-            function=_user_function(function, fn_kwargs, constructor_kwargs, version),
+            function=UserFunction(
+                function, dict(fn_kwargs or {}), dict(constructor_kwargs or {}), version, _names(exclude)
+            ),
             batched=batched,
             batch_size=batch_size,
             input_columns=_optional_names(input_columns),
@@ -114,6 +119,7 @@ class LazyDataset:
         constructor_kwargs: Mapping[str, Any] | None = None,
         batch_format: BatchFormat = "python",
         version: str | None = None,
+        exclude: Columns = (),
         desc: str | None = None,
     ) -> LazyDataset:
         """Keep the rows for which a function says so.
@@ -129,10 +135,14 @@ class LazyDataset:
             constructor_kwargs: keyword arguments of the class.
             batch_format: what a batch is given as.
             version: stands for the code in the key of the result; set it where the code cannot be hashed.
+            exclude: attributes, closure variables and globals that do not count when the code is hashed, bare or as
+                `"Owner.name"`: a lock or a logger, say.
             desc: name of the step in progress and reports.
         """
         step = Filter(
-            function=_user_function(function, fn_kwargs, constructor_kwargs, version),
+            function=UserFunction(
+                function, dict(fn_kwargs or {}), dict(constructor_kwargs or {}), version, _names(exclude)
+            ),
             batched=batched,
             batch_size=batch_size,
             input_columns=_optional_names(input_columns),
@@ -203,15 +213,6 @@ class LazyDataset:
 
     def _then(self, step: Step) -> LazyDataset:
         return LazyDataset(self.plan.then(step), self.workspace, self.make_dataset)
-
-
-def _user_function(
-    function: Callable[..., Any],
-    fn_kwargs: Mapping[str, Any] | None,
-    constructor_kwargs: Mapping[str, Any] | None,
-    version: str | None,
-) -> UserFunction:
-    return UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {}), version)
 
 
 def _names(columns: Columns) -> tuple[str, ...]:

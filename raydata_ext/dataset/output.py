@@ -86,9 +86,9 @@ def write_output(
     shown.begin("writing", len(tasks), 0, sum(task.num_bytes for task in tasks))
     files: dict[int, OutputFile] = {}
     try:
-        for number, file in engine.run(Program(Chain.of(()), store), tasks):
-            files[number] = file
-            shown.advance(tasks[number].num_bytes, file.file.rows or 0)
+        for done in engine.run(Program(Chain.of(()), store), tasks):
+            files[done.number] = done.value
+            shown.advance(tasks[done.number].num_bytes, done.value.file.rows or 0)
     finally:
         shown.end()
     tokens = sum(file.tokens for file in files.values())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from raydata_ext.engine.worker import Outcome_co, Program, Task
+    from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task
 
 ExecutorName = Literal["ray", "inline"]
 EXECUTOR_VARIABLE = "RAYDATA_EXT_EXECUTOR"
@@ -44,11 +44,11 @@ class Engine:
         self._executors: dict[ExecutorName, InlineExecutor | RayPool] = {}
         self.used: list[ExecutorName] = []
 
-    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[tuple[int, Outcome_co]]:
+    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks; nothing is started where there is none.
 
         Yields:
-            (position of the task, what it returned), as they finish.
+            What each task returned, as they finish.
         """
         if tasks:
             name = self._choice or self._choose(tasks)

@@ -106,7 +106,7 @@ class BatchFilterOperator(_FilterOperator):
         if not isinstance(answers, list | tuple):
             raise self.wrong_result(chunk.origins, returned, f"{_EXPECTED}, in a list, array or Arrow array")
         if len(answers) != chunk.num_rows:
-            expected = f"of {len(answers)} answers for {chunk.num_rows} rows; {_EXPECTED}"
+            expected = f"these are {len(answers)} answers for {chunk.num_rows} rows; {_EXPECTED}"
             raise self.wrong_result(chunk.origins, returned, expected)
         return answers
 

@@ -84,8 +84,8 @@ class _FormattedColumns(ColumnCache):
 
 
 def _is_read_only(values: Any) -> bool:
-    """Whether this is an array of numbers that lie in Arrow memory."""
-    return isinstance(values, np.ndarray) and values.dtype != object and not values.flags.writeable
+    """Whether this is an array of numbers that lie in Arrow memory; of a masked one the mask can be written."""
+    return type(values) is np.ndarray and values.dtype != object and not values.flags.writeable
 
 
 def _same(value: Any, other: Any) -> bool:

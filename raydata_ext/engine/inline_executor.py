@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raydata_ext.engine.worker import Outcome_co, Program, Task, Worker
+from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task, Worker, memory_high_water
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,15 +15,15 @@ class InlineExecutor:
 
     name = "inline"
 
-    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[tuple[int, Outcome_co]]:
+    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks.
 
         Yields:
-            (position of the task, what it returned), in order.
+            What each task returned, in order.
         """
         with Worker(program) as worker:
             for number, task in enumerate(tasks):
-                yield number, task.run(worker)
+                yield Completed(number, task.run(worker), 1, memory_high_water())
 
     def close(self) -> None:
         """Nothing is held."""

@@ -15,7 +15,7 @@ from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
 
 if TYPE_CHECKING:
-    from raydata_ext.engine.worker import Worker
+    from raydata_ext.engine.worker import Program, Worker
     from raydata_ext.plan import TableShard
 
 
@@ -57,6 +57,10 @@ class OutputTask:
     def num_bytes(self) -> int:
         """Bytes of input."""
         return sum(shard.num_bytes for shard in self.shards)
+
+    def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
+        """Nothing: the file is written again."""
+        return
 
     def run(self, worker: Worker) -> OutputFile:  # noqa: ARG002 - every task is given its worker
         """Write the file; the old one of that name, if any, stays until the new one is complete."""

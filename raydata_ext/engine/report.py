@@ -103,7 +103,7 @@ class Report:
 
 
 def _shard(number: int, result: ShardResult, run_started: float) -> Mapping[str, Any]:
-    receipt, outcome = result.receipt, result.outcome
+    receipt, done = result.receipt, result.done
     return {
         "index": number,
         "label": result.shard.label,
@@ -115,10 +115,11 @@ def _shard(number: int, result: ShardResult, run_started: float) -> Mapping[str,
         "quarantined": receipt.quarantined,
         "bytes_in": result.shard.num_bytes,
         "bytes_out": receipt.num_bytes,
-        "begin": None if outcome is None else round(outcome.started - run_started, 4),
-        "seconds": None if outcome is None else round(outcome.seconds, 4),
-        "worker": None if outcome is None else outcome.worker,
-        "attempt": receipt.attempt,
+        "begin": None if done is None else round(done.value.started - run_started, 4),
+        "seconds": None if done is None else round(done.value.seconds, 4),
+        "worker": None if done is None else done.value.worker,
+        "memory_high_water": None if done is None else done.memory_high_water,
+        "attempt": 1 if done is None else done.attempt,
     }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from raydata_ext.engine.engine import SMALL_WORK_BYTES, Engine
 from raydata_ext.engine.progress import RunProgress, Silent
 from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
-from raydata_ext.engine.worker import Program
+from raydata_ext.engine.worker import Completed, Program
 from raydata_ext.errors import RaydataError
 from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
 from raydata_ext.sources import IdentityIndex, Sighting
@@ -28,17 +28,17 @@ class ShardResult:
     Attributes:
         shard: the input.
         receipt: of the result.
-        outcome: what the worker reported; None where the result was there before.
+        done: what the worker reported; None where the result was there before.
     """
 
     shard: InputShard
     receipt: Receipt
-    outcome: ShardOutcome | None
+    done: Completed[ShardOutcome] | None
 
     @property
     def cached(self) -> bool:
         """Whether nothing had to be computed."""
-        return self.outcome is None or self.outcome.cached
+        return self.done is None or self.done.value.cached
 
 
 def run_all(
@@ -83,11 +83,12 @@ def run_plan(
     missing = resolution.missing
     shown = progress or Silent()
     shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
-    outcomes: dict[int, ShardOutcome] = {}
+    outcomes: dict[int, Completed[ShardOutcome]] = {}
     origins: dict[str, Origin] = {}
     try:
-        for state, outcome in _compute(resolution, workspace.store, engine):
-            outcomes[state.position.index] = outcome
+        for state, done in _compute(resolution, workspace, engine):
+            outcomes[state.position.index] = done
+            outcome = done.value
             origins[state.place] = resolution.origin(state, outcome.receipt.key, outcome.identity)
             workspace.index.add(outcome.sightings)
             shown.advance(state.shard.num_bytes, outcome.receipt.rows)
@@ -98,20 +99,24 @@ def run_plan(
     return tuple(_accounted(state, outcomes.get(state.position.index)) for state in resolution.states)
 
 
-def _compute(resolution: Resolution, store: Store, engine: Engine) -> Iterator[tuple[ShardState, ShardOutcome]]:
+def _compute(
+    resolution: Resolution, workspace: Workspace, engine: Engine
+) -> Iterator[tuple[ShardState, Completed[ShardOutcome]]]:
     """Largest shards first, so that none of them is left over at the end when the other workers have nothing to do."""
     tasks = [
         ShardTask(state) for state in sorted(resolution.missing, key=lambda s: (-s.shard.num_bytes, s.position.index))
     ]
-    for number, outcome in engine.run(Program(resolution.chain, store), tasks):
-        yield tasks[number].state, outcome
+    inputs = [piece.file.path for state in resolution.states for piece in state.shard.pieces[:1] if piece.file.is_local]
+    program = Program(resolution.chain, workspace.store, str(workspace.path), (*inputs[:1], *inputs[-1:]))
+    for done in engine.run(program, tasks):
+        yield tasks[done.number].state, done
 
 
-def _accounted(state: ShardState, outcome: ShardOutcome | None) -> ShardResult:
-    receipt = outcome.receipt if outcome is not None else state.result
+def _accounted(state: ShardState, done: Completed[ShardOutcome] | None) -> ShardResult:
+    receipt = done.value.receipt if done is not None else state.result
     if receipt is None:
         raise RaydataError(f"{state.shard.label}: the run ended without a result of this shard; run it again")
-    return ShardResult(state.shard, receipt, outcome)
+    return ShardResult(state.shard, receipt, done)
 
 
 def _learn_contents(plan: Plan, index: IdentityIndex) -> None:

@@ -1,60 +1,112 @@
-"""The Ray actor that does tasks; all it does beside `Worker` is to unpack what it is sent."""
+"""The Ray actor that does tasks; all it does beside `Worker` is to unpack what it is sent and to give signs of life."""
 
 from __future__ import annotations
 
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import pyarrow as pa
+import ray
 
-from raydata_ext.engine.worker import Worker
+from raydata_ext.engine.heartbeat import Beat, Heart
+from raydata_ext.engine.worker import Worker, memory_high_water
 from raydata_ext.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from raydata_ext.engine.visibility import Sight
+
+
+@dataclass(frozen=True)
+class ActorInfo:
+    """Who an actor is.
+
+    Attributes:
+        name: `host:pid`.
+        node_id: Ray's id of its node.
+    """
+
+    name: str
+    node_id: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What comes back of a task.
+
+    Attributes:
+        value: what the task returned.
+        memory_high_water: most bytes of memory that the worker has had so far.
+    """
+
+    value: Any
+    memory_high_water: int
 
 
 class ShardActor:
     """One worker process.
 
     Args:
-        import_paths: `sys.path` of the driver: what its code was imported from is importable here, where it exists
-            here.
+        import_paths: `sys.path` of the driver: what its code was imported from is importable here, where it exists here.
+        board: where to give signs of life.
     """
 
-    def __init__(self, import_paths: Sequence[str]) -> None:
+    def __init__(self, import_paths: Sequence[str], board: Any) -> None:
         sys.path += [path for path in import_paths if path not in sys.path and Path(path).exists()]
         pa.set_cpu_count(1)  # one actor a core: threads within would compete with the other actors
         pa.set_io_thread_count(1)
         self._import_paths = list(import_paths)
+        self._info = ActorInfo(f"{socket.gethostname()}:{os.getpid()}", ray.get_runtime_context().get_node_id())
         self._program_id: str | None = None
         self._worker: Worker | None = None
+        self._task_number = 0
+        self._heart = Heart(board, self._info.name, self._beat)
 
-    def ready(self) -> str:
-        """Where the actor runs, as `host:pid`."""
-        return f"{socket.gethostname()}:{os.getpid()}"
+    def ready(self, sight: Sight) -> ActorInfo:
+        """Say who it is, once it has seen what it must see.
 
-    def run(self, program_id: str, program: bytes, task: bytes) -> Any:
+        Raises:
+            PlanError: it does not see it.
+        """
+        sight.check()
+        return self._info
+
+    def run(self, program_id: str, program: bytes, task: bytes) -> Reply:
         """Do a task of a program; the program is unpacked once.
 
         Raises:
             PlanError: the program's functions cannot be imported here.
         """
         if self._worker is None or program_id != self._program_id:
-            self._worker = Worker(self._unpacked(program))
+            self.close()
+            self._worker = Worker(self._unpacked(program), self._info.name)
             self._program_id = program_id
-        return self._unpacked(task).run(self._worker)
+        self._task_number += 1
+        value = self._unpacked(task).run(self._worker)
+        return Reply(value, memory_high_water())
+
+    def close(self) -> None:
+        """Let go of the program and its callables."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+
+    def _beat(self) -> Beat:
+        worker = self._worker
+        return Beat(self._task_number, 0 if worker is None else worker.trail.rows_read)
 
     def _unpacked(self, pickled: bytes) -> Any:
         try:
             return cloudpickle.loads(pickled)
         except (ImportError, AttributeError) as error:
             raise PlanError(
-                f"worker {self.ready()} cannot import the code of a step ({error}); it looked in {self._import_paths}."
+                f"worker {self._info.name} cannot import the code of a step ({error}); it looked in {self._import_paths}."
                 " Make the code importable there: install it, use a shared file system, or submit the job with its"
                 " working directory"
             ) from error

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.engine.chunk import Chunk
     from raydata_ext.engine.step_operator import Operator
-    from raydata_ext.engine.worker import Worker
+    from raydata_ext.engine.worker import Program, Worker
     from raydata_ext.table.ipc_writer import FileSummary
 
 
@@ -83,6 +83,15 @@ class ShardTask:
             receipt, state.identity, state.result is not None, tuple(sightings), began, seconds, worker.name
         )
 
+    def recover(self, program: Program) -> ShardOutcome | None:
+        """The result, if it is in the store by now."""
+        state = self.state.looked_up(program.chain, program.store)
+        if state.result is None or state.identity is None:
+            return None
+        receipt = state.result
+        started = receipt.created - receipt.seconds
+        return ShardOutcome(receipt, state.identity, False, (), started, receipt.seconds, receipt.worker)
+
     def _identified(self, worker: Worker, sightings: list[Sighting]) -> ShardState:
         """The state with keys, and with what the store holds for them now.
 
@@ -119,9 +128,9 @@ class _Run:
         """Run all steps; keep a result wherever the chain says so."""
         chain, store = self.worker.program.chain, self.worker.program.store
         assert self.state.keys is not None
+        self.worker.trail = self.trail
         prefix, done = self.state.prefix, self.state.prefix[0] if self.state.prefix else 0
-        shard = self.state.shard if prefix is None else TableShard.of_receipt(store, prefix[1])
-        chunks: Iterable[Chunk] = self.trail.follow(shard.read())
+        chunks: Iterable[Chunk] = self.trail.follow(self._source())
         with ExitStack() as stack:
             files: list[_KeptFile] = []
             for count, key in zip(chain.kept, self.state.keys, strict=True):
@@ -136,6 +145,14 @@ class _Run:
                 pass  # the files take what passes
             receipts = [store.publish(self._receipt(file)) for file in files]
         return receipts[-1]
+
+    def _source(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows to start from, with what messages call the place they are from."""
+        if self.state.prefix is None:
+            return self.state.shard.read()
+        done, receipt = self.state.prefix
+        label = f"{self.state.shard.label} after step {done}"
+        return ((label, batch) for _, batch in TableShard.of_receipt(self.worker.program.store, receipt).read())
 
     def _through(self, chunks: Iterable[Chunk], numbers: range) -> Iterable[Chunk]:
         for number in numbers:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import socket
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from raydata_ext.engine.event_loop import EventLoop, Outcome
-from raydata_ext.engine.trail import users_traceback
+from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.errors import StepError
 from raydata_ext.plan import Chain, Filter, Map
 
@@ -30,10 +31,14 @@ class Program:
     Attributes:
         chain: the steps.
         store: where results go.
+        cache_dir: local directory of the store; empty where it is none.
+        inputs: some local input files, which every worker must see.
     """
 
     chain: Chain
     store: Store
+    cache_dir: str = ""
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -46,10 +51,12 @@ class Worker:
     Attributes:
         program: what it works on.
         name: what reports call it, `host:pid`.
+        trail: of the shard that it reads or read last.
     """
 
     program: Program
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
+    trail: Trail = field(default_factory=Trail)
     _callables: dict[int, Callable[..., Any]] = field(default_factory=dict, init=False)
     _instances: list[tuple[int, Any]] = field(default_factory=list, init=False)
     _loop: EventLoop | None = field(default=None, init=False)
@@ -108,6 +115,8 @@ class Worker:
         function = step.function.build()
         if isinstance(step.function.target, type):
             instance = function.func if isinstance(function, functools.partial) else function
+            if not callable(instance):
+                raise TypeError("its instances cannot be called; give the class a method `__call__`, or pass a function")
             getattr(instance, "setup", _nothing)()
             self._instances.append((number, instance))
         return function
@@ -117,6 +126,23 @@ class Worker:
         return StepError(
             f"step {number + 1} `{step.label}`: {doing}: {type(error).__name__}: {error}\n{users_traceback(error)}"
         )
+
+
+@dataclass(frozen=True)
+class Completed(Generic[Outcome_co]):
+    """A task that is done.
+
+    Attributes:
+        number: position of the task.
+        value: what it returned.
+        attempt: 1 where the first try succeeded.
+        memory_high_water: most bytes of memory that its worker has had so far.
+    """
+
+    number: int
+    value: Outcome_co
+    attempt: int
+    memory_high_water: int
 
 
 class Task(Protocol[Outcome_co]):
@@ -132,6 +158,14 @@ class Task(Protocol[Outcome_co]):
 
     def run(self, worker: Worker) -> Outcome_co:
         """Do the work and return a receipt of it, never the rows."""
+
+    def recover(self, program: Program) -> Outcome_co | None:
+        """What the work gave, if it was done by a worker that died before it could say so; else None."""
+
+
+def memory_high_water() -> int:
+    """Most bytes of memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _nothing() -> None:

@@ -23,6 +23,8 @@ class Workers:
         max_in_flight: shards that an actor has at a time, the running one included.
         max_attempts: how often a shard is tried whose actor dies.
         start_timeout: seconds to wait for the first actor to be placed.
+        stall_timeout: seconds without a row read, after which an actor counts as lost. A function may take as long for
+            one batch.
     """
 
     min: int = 1
@@ -34,6 +36,7 @@ class Workers:
     max_in_flight: int = 2
     max_attempts: int = 3
     start_timeout: float = 300.0
+    stall_timeout: float = 1800.0
 
     def __post_init__(self) -> None:
         if self.min < 1 or (self.max is not None and self.max < self.min):
@@ -60,15 +63,14 @@ class Workers:
     @property
     def actor_options(self) -> dict[str, Any]:
         """Options of the Ray actors; the pool replaces an actor that dies and knows why, so Ray must not restart it."""
-        options: dict[str, Any] = {
-            "num_cpus": self.num_cpus,
-            "num_gpus": self.num_gpus,
-            "max_restarts": 0,
-            "max_task_retries": 0,
-            "scheduling_strategy": "SPREAD",
-        }
+        return {**self.needs, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """What each actor takes of its node."""
+        needs: dict[str, Any] = {"num_cpus": self.num_cpus, "num_gpus": self.num_gpus}
         if self.memory is not None:
-            options["memory"] = self.memory
+            needs["memory"] = self.memory
         if self.resources:
-            options["resources"] = dict(self.resources)
-        return options
+            needs["resources"] = dict(self.resources)
+        return needs

@@ -46,8 +46,11 @@ def fingerprint(value: object, name: str = "value", *, exclude: Collection[str] 
         exclude: Names of attributes, closure variables and globals that do not count, bare or as `"Owner.name"`.
 
     Raises:
+        TypeError: `exclude` is a text.
         FingerprintError: Something in the value has no stable content, such as a lock; the message gives the way to it.
     """
+    if isinstance(exclude, str):
+        raise TypeError(f"exclude takes a collection of names, not the text {exclude!r}; write ({exclude!r},)")
     graph = walk(value, name, Scope(frozenset(exclude)))
     return Fingerprint(graph.digests[0].hex(), list_parts(value, graph, name))
 

@@ -41,6 +41,7 @@ class FunctionSection(_Section):
         "python", description="what a batch is given as"
     )
     version: str | None = Field(None, description="stands for the code in keys, where it cannot be hashed")
+    exclude: list[str] = Field([], description="attributes and globals that do not count when the code is hashed")
     desc: str | None = Field(None, description="name of the step in reports")
 
 
@@ -94,6 +95,10 @@ class WorkersSection(_Section):
     resources: dict[str, float] = Field({}, description="custom resources of each worker")
     max_in_flight: int = Field(2, ge=1, description="shards that a worker has at a time")
     max_attempts: int = Field(3, ge=1, description="how often a shard is tried whose worker dies")
+    start_timeout: float = Field(300, gt=0, description="seconds to wait for the first worker to be placed")
+    stall_timeout: float = Field(
+        1800, gt=0, description="seconds without a row read, after which a worker counts as lost"
+    )
 
 
 class RunSection(_Section):

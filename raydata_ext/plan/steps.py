@@ -58,12 +58,14 @@ class UserFunction:
         fn_kwargs: keyword arguments of every call.
         constructor_kwargs: keyword arguments of the class; only where `target` is a class.
         version: stands for the code in keys, in place of its hash; None is the hash.
+        exclude: attributes, closure variables and globals that do not count in the hash, bare or as `"Owner.name"`.
     """
 
     target: Callable[..., Any]
     fn_kwargs: Mapping[str, Any] = field(default_factory=dict)
     constructor_kwargs: Mapping[str, Any] = field(default_factory=dict)
     version: str | None = None
+    exclude: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not callable(self.target):
@@ -91,13 +93,13 @@ class UserFunction:
         code = fingerprint(self.version, "version") if self.version is not None else self._code_fingerprint()
         return {
             "function": code,
-            "fn_kwargs": fingerprint(dict(self.fn_kwargs), "argument"),
-            "constructor_kwargs": fingerprint(dict(self.constructor_kwargs), "constructor argument"),
+            "fn_kwargs": fingerprint(dict(sorted(self.fn_kwargs.items())), "argument"),
+            "constructor_kwargs": fingerprint(dict(sorted(self.constructor_kwargs.items())), "constructor argument"),
         }
 
     def _code_fingerprint(self) -> Fingerprint:
         try:
-            return fingerprint(self.target, self.name)
+            return fingerprint(self.target, self.name, exclude=self.exclude)
         except FingerprintError as error:
             raise FingerprintError(f"step `{self.name}`: {error}") from error
 

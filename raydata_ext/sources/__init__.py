@@ -1,18 +1,20 @@
 """Raw files to shards.
 
-`listing` turns paths and patterns into `InputFile`s; `grouping` puts small files together and the readers split big ones, by
-rules that depend on names and sizes only; a `FileShard` is the result, the unit of everything that follows. `identity`
-says what a shard's content is, without reading where that is safe.
+`listing` turns paths and patterns into `InputFile`s, through `local_files` and `remote_files`; `grouping` puts small
+files together and the readers split big ones, by rules that depend on names and sizes only; a `FileShard` is the
+result, the unit of everything that follows. `identity` says what a shard's content is, without reading where that is
+safe.
 
-A row's path here: `InputFile.open` -> `compression` -> `line_blocks` (text, JSON lines) or the Arrow readers (Parquet, Arrow)
--> the format's `Reader.read` -> a record batch. One module a format; a new one is a `Reader` and a line in `formats`.
+A row's path here: `InputFile.open` -> `compression` -> `line_blocks` (text, JSON lines) or the Arrow readers
+(Parquet, Arrow) -> the format's `Reader.read` -> a record batch. One module a format; a new one is a `Reader` and a
+line in `formats`.
 """
 
 from __future__ import annotations
 
 from raydata_ext.sources.file_source import FileShard, FileSource, scan_files
 from raydata_ext.sources.formats import FORMATS, make_reader
-from raydata_ext.sources.identity import IdentityIndex, Sighting, see
+from raydata_ext.sources.identity import IdentityIndex, Sighting
 from raydata_ext.sources.input_file import InputFile, Piece
 from raydata_ext.sources.listing import Paths, list_files
 from raydata_ext.sources.reader import Reader
@@ -30,5 +32,4 @@ __all__ = [
     "list_files",
     "make_reader",
     "scan_files",
-    "see",
 ]

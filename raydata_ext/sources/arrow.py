@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+import itertools
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import xxhash
 
 from raydata_ext.errors import ReadError
 from raydata_ext.sources.input_file import InputFile, Piece
-from raydata_ext.sources.reader import Reader, runs_of_units
+from raydata_ext.sources.reader import Reader, require_columns, runs_of_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _FILE_MAGIC = b"ARROW1"
+_FIRST_MESSAGE_OF_FILE = 8
+_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+_RECORD_BATCH = "record batch"
+_DAMAGE = (pa.ArrowException, OSError, EOFError, ValueError, TypeError, LookupError, MemoryError)
 
 
 class ArrowReader(Reader):
@@ -22,55 +30,75 @@ class ArrowReader(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".arrows", ".feather", ".ipc")
 
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
-        """Runs of record batches of at most `max_bytes` (one batch where it is larger)."""
+        """Runs of record batches of at most `max_bytes` on disk (one batch where it is larger)."""
         if file.size <= max_bytes:
             return [Piece(file)]
-        return runs_of_units(file, [batch.nbytes for batch in _batches(Piece(file))], max_bytes)
+        batches = (message for message in _messages(Piece(file)) if message.type == _RECORD_BATCH)
+        return runs_of_units(file, [batch.metadata.size + batch.body.size for batch in batches], max_bytes)
 
     def hash_piece(self, piece: Piece) -> str:
-        """Hash of the messages of the batches, or of the whole file."""
+        """Hash of the schema, all dictionaries and the batches of the piece, or of the whole file."""
         if piece.end is None:
             return super().hash_piece(piece)
-        digest = xxhash.xxh3_128()
-        for batch in _batches(piece):
-            digest.update(batch.schema.serialize())
-            digest.update(batch.serialize())
+        digest, number = xxhash.xxh3_128(), 0
+        for message in _messages(piece):
+            if message.type != _RECORD_BATCH or piece.start <= number < piece.end:
+                digest.update(message.metadata)
+                digest.update(message.body)
+            number += message.type == _RECORD_BATCH
         return digest.hexdigest()
 
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """The record batches of the file as they are."""
-        for batch in _batches(piece):
-            if self.columns is None:
-                yield batch
-                continue
-            missing = [name for name in self.columns if name not in batch.schema.names]
-            if missing:
-                raise ReadError(
-                    f"{piece.label}: no column {missing[0]!r}; the file has {batch.schema.names}; check columns="
-                )
-            yield batch.select(list(self.columns))
+        """The record batches of the file as they are; one of no rows where there is none."""
+        with _opened(piece) as source:
+            reader = _make_reader(source)
+            names = reader.schema.names if self.columns is None else list(self.columns)
+            require_columns(piece, names, reader.schema.names)
+            empty = True
+            for batch in _batches(reader, piece):
+                batch.validate()
+                yield batch.select(names)
+                empty = False
+            if empty:
+                yield pa.RecordBatch.from_pylist([], schema=reader.schema).select(names)
 
 
-def _batches(piece: Piece) -> Iterator[pa.RecordBatch]:
-    try:
-        with _open(piece.file) as source:
-            is_file = source.read(len(_FILE_MAGIC)) == _FILE_MAGIC
-            source.seek(0)
-            batches = _file_batches(source) if is_file else pa.ipc.open_stream(source)
-            for number, batch in enumerate(batches):
-                if piece.end is not None and number >= piece.end:
-                    break
-                if number >= piece.start:
-                    yield batch
-    except (pa.ArrowException, OSError, EOFError) as error:
-        raise ReadError(f"{piece.label}: not an Arrow IPC file, or truncated ({error})") from error
+@contextmanager
+def _opened(piece: Piece) -> Iterator[Any]:
+    """Open the file of a piece, mapped where it is local; what goes wrong with it then is a ReadError."""
+    with piece.file.open() as raw:
+        try:
+            with pa.memory_map(piece.file.path) if piece.file.is_local else pa.PythonFile(raw, mode="r") as source:
+                yield source
+        except _DAMAGE as error:
+            raise ReadError(f"{piece.label}: not an Arrow IPC file, or truncated or damaged ({error})") from error
 
 
-def _file_batches(source: Any) -> Iterator[pa.RecordBatch]:
-    reader = pa.ipc.open_file(source)
-    for number in range(reader.num_record_batches):
-        yield reader.get_batch(number)
+def _make_reader(source: Any) -> Any:
+    if source.read(len(_FILE_MAGIC)) == _FILE_MAGIC:
+        source.seek(0)
+        return pa.ipc.open_file(source)
+    size = source.size()
+    source.seek(max(0, size - len(_END_OF_STREAM)))
+    if source.read(len(_END_OF_STREAM)) != _END_OF_STREAM:
+        # A stream cut between two messages reads like a shorter one; only the marker tells.
+        raise EOFError("the end-of-stream marker is missing")
+    source.seek(0)
+    return pa.ipc.open_stream(source)
 
 
-def _open(file: InputFile) -> Any:
-    return pa.memory_map(file.path) if file.is_local else pa.PythonFile(file.open(), mode="r")
+def _batches(reader: Any, piece: Piece) -> Iterator[pa.RecordBatch]:
+    if isinstance(reader, pa.ipc.RecordBatchFileReader):
+        end = reader.num_record_batches if piece.end is None else piece.end
+        for number in range(piece.start, end):
+            yield reader.get_batch(number)
+    else:
+        yield from itertools.islice(reader, piece.start, piece.end)
+
+
+def _messages(piece: Piece) -> Iterator[Any]:
+    """The messages of a file, schema first, without decoding them."""
+    with _opened(piece) as source:
+        is_file = isinstance(_make_reader(source), pa.ipc.RecordBatchFileReader)
+        source.seek(_FIRST_MESSAGE_OF_FILE if is_file else 0)  # what follows there is a stream
+        yield from pa.ipc.MessageReader.open_stream(source)

@@ -2,43 +2,121 @@
 
 from __future__ import annotations
 
+import bz2
 import lzma
-from collections.abc import Callable
-from typing import IO, Any, cast
+import sys
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 import pyarrow as pa
 
-from raydata_ext.sources.input_file import InputFile
+from raydata_ext.errors import ReadError
+from raydata_ext.sources.member_stream import MemberStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raydata_ext.sources.input_file import InputFile
 
 SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4"})
 
+_STEP_BYTES = 1 << 16
+_LONGEST_MAGIC = 6
+_SKIPPABLE_FRAMES = frozenset(bytes([low, 0x2A, 0x4D, 0x18]) for low in range(0x50, 0x60))
 
-def _arrow_codec(codec: str) -> Callable[[IO[bytes]], IO[bytes]]:
-    return lambda raw: cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec))
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
 
 
-_OPENERS: tuple[tuple[bytes, Callable[[Any], IO[bytes]]], ...] = (
+def _arrow_codec(codec: str) -> Callable[[IO[bytes]], _Stream]:
+    return lambda raw: cast("_Stream", pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec))
+
+
+_OPENERS: tuple[tuple[bytes, Callable[[IO[bytes]], _Stream]], ...] = (
     (b"\x1f\x8b", _arrow_codec("gzip")),
-    (b"BZh", _arrow_codec("bz2")),
+    (b"BZh", lambda raw: MemberStream(raw, bz2.BZ2Decompressor)),
     (b"\x28\xb5\x2f\xfd", _arrow_codec("zstd")),
     (b"\x04\x22\x4d\x18", _arrow_codec("lz4")),
-    (b"\xfd7zXZ\x00", lambda raw: cast("IO[bytes]", lzma.open(raw))),
+    (b"\xfd7zXZ\x00", lambda raw: MemberStream(raw, lzma.LZMADecompressor, padding=b"\0")),
 )
 
 
 def is_compressed(file: InputFile) -> bool:
     """Whether the file begins as one of the known compressions does."""
     with file.open() as raw:
-        return _opener(raw.read(6)) is not None
+        return _opener(raw) is not None
 
 
-def open_decompressed(file: InputFile) -> IO[bytes]:
-    """Open a file for reading its decompressed bytes; a file that is not compressed is opened as it is."""
-    raw = file.open()
-    opener = _opener(raw.read(6))
-    raw.seek(0)
-    return raw if opener is None else opener(raw)
+class DecompressedStream:
+    """The decompressed bytes of a file, or its bytes as they are where it is not compressed; to be closed after use.
+
+    Args:
+        file: the file.
+    """
+
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        self._raw = file.open()
+        opener = _opener(self._raw)
+        self._raw.seek(0)
+        self._stream: _Stream = self._raw if opener is None else opener(self._raw)
+        self._is_compressed = opener is not None
+        self._position = 0
+        self._error: Exception | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes, or all; fewer at the end, or before damage, which the next call reports.
+
+        Raises:
+            ReadError: the file is truncated or damaged; the message gives the position.
+        """
+        data = self._read_steps(size) if self._is_compressed else self._read_step(size)
+        if self._error is not None and not data:
+            raise ReadError(self._explain(self._error)) from self._error
+        self._position += len(data)
+        return data
+
+    def _read_steps(self, size: int) -> bytes:
+        """In small steps, for what was decompressed in a step that fails is lost."""
+        parts: list[bytes] = []
+        missing = sys.maxsize if size < 0 else size
+        while missing and self._error is None:
+            part = self._read_step(min(missing, _STEP_BYTES))
+            if not part:
+                break
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def _read_step(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
+            self._error = error
+            return b""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        self._raw.close()
+
+    def _explain(self, error: Exception) -> str:
+        where = f"{self._file.path}: byte {self._position}"
+        if not self._is_compressed:
+            return f"{where}: cannot be read ({error})"
+        return (
+            f"{where} of the decompressed data (of {self._file.size} compressed bytes): truncated or damaged ({error});"
+            " make or copy the file again"
+        )
 
 
-def _opener(head: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
+def _opener(raw: IO[bytes]) -> Callable[[IO[bytes]], _Stream] | None:
+    """How to open what begins here; zstd and lz4 files may begin with frames of metadata (`pzstd` writes these)."""
+    head = raw.read(_LONGEST_MAGIC)
+    while head[:4] in _SKIPPABLE_FRAMES:
+        head += raw.read(2)
+        raw.seek(int.from_bytes(head[4:8], "little"), 1)
+        head = raw.read(_LONGEST_MAGIC)
     return next((opener for magic, opener in _OPENERS if head.startswith(magic)), None)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-
-import pyarrow as pa
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import combine
 from raydata_ext.sources.formats import infer_format, make_reader
 from raydata_ext.sources.grouping import group_files
 from raydata_ext.sources.input_file import InputFile, Piece
 from raydata_ext.sources.listing import Paths, list_files
-from raydata_ext.sources.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pyarrow as pa
+
+    from raydata_ext.sources.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ def scan_files(
 ) -> FileSource:
     """List files and cut them into shards, without reading more than footers of files that are to be split.
 
-    Files above `max_shard_bytes` are split where the format allows it; smaller ones are grouped (see `grouping`).
+    Files above `max_shard_bytes` are split where the format allows it; smaller ones of the same path or
+    pattern are grouped (see `grouping`).
 
     Args:
         paths: paths, directories or patterns, see `list_files`.
@@ -111,25 +117,17 @@ def scan_files(
     if max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
     files = list_files(paths, exclude=exclude)
-    chosen = None if columns is None else tuple(columns)
-    reader = make_reader(format or infer_format(files), {"columns": chosen, **reader_options})
+    reader = make_reader(format or infer_format(files), {"columns": columns, **reader_options})
     shards = tuple(FileShard(reader, pieces) for pieces in _pieces_of_shards(reader, files, max_shard_bytes))
     return FileSource(reader, shards, len(files), sum(file.size for file in files))
 
 
 def _pieces_of_shards(reader: Reader, files: Sequence[InputFile], max_bytes: int) -> Iterator[tuple[Piece, ...]]:
-    small: list[InputFile] = []
-    for file in files:
-        if file.size <= max_bytes:
-            small.append(file)
-            continue
-        yield from _grouped(small, max_bytes)
-        small = []
-        for piece in reader.split(file, max_bytes):
-            yield (piece,)
-    yield from _grouped(small, max_bytes)
-
-
-def _grouped(files: Sequence[InputFile], max_bytes: int) -> Iterator[tuple[Piece, ...]]:
-    for first, last in group_files([file.name for file in files], [file.size for file in files], max_bytes):
-        yield tuple(Piece(file) for file in files[first:last])
+    # Groups do not reach from the files of one path into those of the next: names are distinct only within one.
+    for _, together in groupby(files, key=lambda file: file.path.removesuffix(file.name)):
+        run = list(together)
+        for first, last in group_files([file.name for file in run], [file.size for file in run], max_bytes):
+            if last - first == 1:
+                yield from ((piece,) for piece in reader.split(run[first], max_bytes))
+            else:
+                yield tuple(Piece(file) for file in run[first:last])

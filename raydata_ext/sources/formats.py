@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from raydata_ext.sources.arrow import ArrowReader
 from raydata_ext.sources.compression import SUFFIXES as COMPRESSION_SUFFIXES
-from raydata_ext.sources.input_file import InputFile
 from raydata_ext.sources.jsonl import JsonLinesReader
 from raydata_ext.sources.parquet import ParquetReader
-from raydata_ext.sources.reader import Reader
 from raydata_ext.sources.text import TextReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from raydata_ext.sources.input_file import InputFile
+    from raydata_ext.sources.reader import Reader
 
 FORMATS: Mapping[str, type[Reader]] = {
     reader.format: reader for reader in (TextReader, JsonLinesReader, ParquetReader, ArrowReader)
@@ -34,7 +38,7 @@ def make_reader(name: str, options: Mapping[str, object]) -> Reader:
         raise ValueError(f"unknown format {name!r}; the formats are {sorted(FORMATS)}")
     reader = FORMATS[name]
     try:
-        return reader(**options)
+        return reader.model_validate(dict(options))
     except ValidationError as error:
         problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ValueError(

@@ -1,17 +1,24 @@
 """Many small files to few shards, by a rule under which one more or one fewer file leaves the other shards alone.
 
-The sorted list of files is cut, recursively, in front of the file whose *name* has the lowest hash, until every part fits
-into the wanted size. Where the cuts fall therefore depends on names and sizes only, not on positions: a new file lands in
-one part, which at most is cut in two, and all other parts keep their files. (The cuts are the upper nodes of a treap over
-the names: Seidel and Aragon, "Randomized search trees", 1996.)
+The sorted list of files is cut, recursively, in front of the file whose *name* has the lowest hash, until every part
+fits into the wanted size. Where the cuts fall therefore depends on names and sizes only, not on positions. (The cuts
+are the upper nodes of a treap over the names: Seidel and Aragon, "Randomized search trees", 1996.)
+
+In other words, there is a cut in front of a file if the files around it, up to the nearest on each side whose name
+has a lower hash, do not fit into one group. So whether one is there depends on no file further away than `max_bytes`,
+and a file that is added, removed or edited changes only groups within twice `max_bytes` of it on either side, in the
+mean two of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SMALLEST_FILE_COST = 4096
 """Bytes that a file counts for at least, so that a million empty files do not end up in one group."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, cast
 
 import fsspec
@@ -55,7 +56,7 @@ class InputFile:
         """
         try:
             if self.is_local:
-                stream = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+                stream = Path(self.path).open("rb", buffering=0)  # noqa: SIM115 - the caller closes it
                 self._require_unchanged(os.fstat(stream.fileno()))
                 return stream
             fs, path = fsspec.core.url_to_fs(self.path)

@@ -1,16 +1,22 @@
-"""A byte range of a text file as blocks of whole lines.
+r"""A byte range of a text file as blocks of whole lines.
 
 A range [start, end) stands for the lines that *begin* in it, so ranges that cover a file give every line exactly once,
-wherever the borders fall. Lines end at `\\n` bytes and nowhere else.
+wherever the borders fall. Lines end at `\n` bytes and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import IO
+from contextlib import closing
+from typing import IO, TYPE_CHECKING
 
-from raydata_ext.sources.compression import is_compressed, open_decompressed
+import xxhash
+
+from raydata_ext.errors import ReadError
+from raydata_ext.sources.compression import DecompressedStream, is_compressed
 from raydata_ext.sources.input_file import InputFile, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 BLOCK_BYTES = 8 << 20
 
@@ -27,22 +33,45 @@ def split_at_lines(file: InputFile, max_bytes: int) -> list[Piece]:
 
 
 def line_blocks(piece: Piece, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, bytes]]:
-    """Read a piece as blocks that end at line ends.
+    r"""Read a piece as blocks that end at line ends.
 
     Args:
         piece: a byte range, or a whole file (which is decompressed where it is compressed).
         block_bytes: bytes of a block; a longer line makes a longer block.
 
     Yields:
-        (byte offset in the decompressed file, block). Only the last block of a file may lack its `\\n`.
+        (byte offset in the decompressed file, block). Only the last block of a file may lack its `\n`.
+
+    Raises:
+        ReadError: the file cannot be read to the end; the blocks before that come first.
     """
     if piece.end is None:
-        with open_decompressed(piece.file) as stream:
-            yield from _cut_at_lines(stream, 0, None, block_bytes)
+        with closing(DecompressedStream(piece.file)) as decompressed:
+            yield from _cut_at_lines(decompressed.read, 0, block_bytes)
         return
     with piece.file.open() as stream:
-        start = _line_start(stream, piece.start)
-        yield from _cut_at_lines(stream, start, _line_start(stream, piece.end), block_bytes)
+        start, end = _line_start(stream, piece.start), _line_start(stream, piece.end)
+        stream.seek(start)
+        yield from _cut_at_lines(_bounded(stream, piece, end - start), start, block_bytes)
+
+
+def count_lines(piece: Piece, end: int) -> int:
+    """How many line ends there are in the piece's file before the byte offset `end` (of the decompressed file)."""
+    lines = 0
+    for offset, block in line_blocks(Piece(piece.file)):
+        if offset >= end:
+            break
+        lines += block.count(b"\n", 0, end - offset)
+    return lines
+
+
+def hash_lines(piece: Piece) -> str:
+    """Hash of the bytes of the lines that begin in a byte range (xxh3-128, 32 hex digits)."""
+    # A byte order mark is one only where a file begins, so the same bytes further on are other rows.
+    digest = xxhash.xxh3_128(b"" if piece.start == 0 else b"not the begin of a file")
+    for _, block in line_blocks(piece):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _line_start(stream: IO[bytes], offset: int) -> int:
@@ -59,17 +88,27 @@ def _line_start(stream: IO[bytes], offset: int) -> int:
     return position
 
 
-def _cut_at_lines(stream: IO[bytes], start: int, end: int | None, block_bytes: int) -> Iterator[tuple[int, bytes]]:
-    if end is not None:
-        stream.seek(start)
-    position, remaining = start, None if end is None else end - start
+def _bounded(stream: IO[bytes], piece: Piece, num_bytes: int) -> Callable[[int], bytes]:
+    """Read on for exactly so many bytes."""
+    missing = num_bytes
+
+    def read(size: int) -> bytes:
+        nonlocal missing
+        try:
+            chunk = stream.read(min(size, missing))
+        except OSError as error:
+            raise ReadError(f"{piece.label}: cannot be read ({error})") from error
+        if missing and not chunk:
+            raise ReadError(f"{piece.label}: the file is shorter than when it was listed; run again when it is whole")
+        missing -= len(chunk)
+        return chunk
+
+    return read
+
+
+def _cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) -> Iterator[tuple[int, bytes]]:
     rest: list[bytes] = []  # the begin of a line, in as many parts as it took so far
-    while True:
-        chunk = stream.read(block_bytes if remaining is None else min(block_bytes, remaining))
-        if not chunk:
-            break
-        if remaining is not None:
-            remaining -= len(chunk)
+    while chunk := read(block_bytes):
         cut = chunk.rfind(b"\n") + 1
         if cut:
             block = b"".join([*rest, memoryview(chunk)[:cut]])

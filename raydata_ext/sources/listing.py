@@ -2,61 +2,79 @@
 
 from __future__ import annotations
 
-import datetime
 import fnmatch
-import glob
 import os
-import posixpath
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import fsspec
-from fsspec.implementations.local import LocalFileSystem
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from raydata_ext.errors import NoMatchError
-from raydata_ext.sources.input_file import ETAG, InputFile
-from raydata_ext.sources.local_glob import local_glob
+from raydata_ext.sources.local_files import LocalFiles
+from raydata_ext.sources.remote_files import RemoteFiles
+
+if TYPE_CHECKING:
+    from raydata_ext.sources.input_file import InputFile
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-_LEFT_OUT_OF_DIRECTORIES = (".", "_")
-_CHECKSUM_KEYS = ("md5Hash", "crc32c", "checksum", "blob_id", "ETag", "etag")
-_TIME_KEYS = ("mtime", "LastModified", "last_modified", "updated", "created")
-
 
 def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile, ...]:
-    """List the files of a source: paths in the order given, the files of each sorted by name, every file once.
+    """List the files of a source: paths in the order given, the files of each sorted by path, every file once.
 
-    A path that exists is taken as it stands, even where it could be read as a pattern. A file's name is its path relative
-    to the directory, or to the part of the pattern before the first wildcard; the names of files that are given one by one
-    are relative to the deepest directory that holds all of these.
+    A path that exists is taken as it stands, even where it could be read as a pattern. A file's name is its path
+    relative to the directory, or to the part of the pattern before the first wildcard; the names of files that are
+    given one by one are relative to the deepest directory that holds all of these.
 
     Args:
         paths: one or more files, directories (read recursively, names that begin with `.` or `_` left out) or glob
-            patterns (as in the shell: `**` stands for any number of directories, and a wildcard does not match a leading
-            `.`); local or any fsspec URL.
-        exclude: shell patterns of whole paths, in which `*` also matches `/`; files that match are left out.
+            patterns (as in the shell: a part `**` stands for any number of directories, and a wildcard does not match a
+            leading `.`); local or any fsspec URL.
+        exclude: shell patterns of names, in which `*` also matches `/`; files that match are left out. `*/tmp/*` leaves
+            out `tmp/a.txt` too. A pattern that begins with `/` or holds `://` is one of whole paths.
 
     Raises:
         NoMatchError: a path or pattern stands for no file; the message names it and the nearest directory that exists.
         OSError: a directory cannot be read.
         ValueError: there is no path.
     """
-    patterns = [os.fsdecode(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    if not patterns:
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    if not given:
         raise ValueError("paths is empty: give at least one path, directory or glob pattern")
-    places = [_Place.of(pattern) for pattern in patterns]
-    matches = [place.match() for place in places]
-    shared = _common_directory([paths[0] for root, paths in matches if root is None])
+    plain = [path.removeprefix("file://") for path in given]
+    places = [RemoteFiles(path) if "://" in path else LocalFiles(path) for path in plain]
+    single = _common_directory([place.paths[0] for place in places if place.root is None])
     files: dict[str, InputFile] = {}
-    for place, (root, found) in zip(places, matches, strict=True):
-        kept = [path for path in found if not _is_excluded(path, exclude)]
-        if not kept:
-            raise NoMatchError(place.explain_no_match(exclude))
-        base = (shared if root is None else root).rstrip("/")
-        for path in sorted(kept):
-            name = path[len(base) :].lstrip("/")
-            files.setdefault(path, place.input_file(path, name))
+    for place in places:
+        root = single if place.root is None else place.root
+        names = {path: path[len(root) :].lstrip("/") for path in place.paths}
+        found = {path: name for path, name in names.items() if not _is_excluded(path, name, exclude)}
+        if not found:
+            raise NoMatchError(_explain_no_match(place, exclude))
+        for path, name in found.items():
+            if path not in files:
+                files[path] = place.input_file(path, name)
     return tuple(files.values())
+
+
+def _common_directory(paths: Sequence[str]) -> str:
+    parents = [path.split("/")[:-1] for path in paths]
+    shared = takewhile(lambda parts: len(set(parts)) == 1, zip(*parents, strict=False))
+    return "/".join(parts[0] for parts in shared)
+
+
+def _is_excluded(path: str, name: str, exclude: Sequence[str]) -> bool:
+    for pattern in exclude:
+        of_paths = pattern.startswith("/") or "://" in pattern
+        if any(fnmatch.fnmatchcase(text, pattern) for text in ([path] if of_paths else [name, f"/{name}"])):
+            return True
+    return False
+
+
+def _explain_no_match(place: LocalFiles | RemoteFiles, exclude: Sequence[str]) -> str:
+    message = f"no file matches {place.given!r}"
+    if place.paths:
+        return f"{message}: the {len(place.paths)} that do are all excluded by {list(exclude)}"
+    nearest = place.nearest_directory()
+    if nearest is not None:
+        message += f"; the nearest directory that exists is {nearest[0]!r} ({nearest[1]} entries)"
+    return message + "; check the path, and that `**` is used to reach into sub-directories"

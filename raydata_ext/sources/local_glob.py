@@ -1,7 +1,7 @@
 """Glob patterns over local directories, as the shell reads them.
 
-Not `glob` of the standard library, which passes over directories that cannot be read and follows links in circles; a corpus
-must be neither short nor double because of that.
+Not `glob` of the standard library, which passes over directories that cannot be read and follows links in circles; a
+corpus must be neither short nor double because of that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _Ids = frozenset[tuple[int, int]]
 
@@ -20,8 +24,8 @@ def local_glob(root: str, pattern: str, hidden: tuple[str, ...] = (".",)) -> Ite
 
     Args:
         root: a directory.
-        pattern: relative to `root`. `*`, `?` and `[...]` match within a name, a part `**` any number of directories, links
-            to directories included.
+        pattern: relative to `root`. `*`, `?` and `[...]` match within a name, a part `**` any number of directories,
+            links to directories included.
         hidden: names that begin so match only a part of the pattern that begins so too.
 
     Raises:
@@ -60,5 +64,5 @@ def _entries(directory: str, pattern: str, hidden: tuple[str, ...]) -> Iterator[
 
 
 def _directory_id(path: str) -> tuple[int, int]:
-    stat = os.stat(path)
+    stat = Path(path).stat()
     return stat.st_dev, stat.st_ino

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,13 +11,21 @@ import xxhash
 
 from raydata_ext.errors import ReadError
 from raydata_ext.sources.input_file import InputFile, Piece
-from raydata_ext.sources.reader import HASH_BLOCK_BYTES, Reader, runs_of_units
+from raydata_ext.sources.reader import HASH_BLOCK_BYTES, Reader, require_columns, runs_of_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BATCH_ROWS = 1000
+_BUFFER_BYTES = 1 << 20
+"""Read ahead of each column, so that a column chunk of a gigabyte is not held whole."""
 
 
 class ParquetReader(Reader):
-    """Reads Parquet files; a file above the shard size is split at row groups."""
+    """Reads Parquet files; a file above the shard size is split at row groups.
+
+    Checksums of pages are verified where there are any.
+    """
 
     format: ClassVar[str] = "parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
@@ -26,49 +34,52 @@ class ParquetReader(Reader):
         """Runs of row groups of at most `max_bytes` compressed bytes (one row group where it is larger)."""
         if file.size <= max_bytes:
             return [Piece(file)]
-        with _open(file) as parquet:
+        with _opened(Piece(file)) as (_, parquet):
             bounds = [_row_group_bytes(parquet, i) for i in range(parquet.metadata.num_row_groups)]
         return runs_of_units(file, [high - low for low, high in bounds], max_bytes)
 
     def hash_piece(self, piece: Piece) -> str:
-        """Hash of the bytes of the row groups and of the schema, or of the whole file.
+        """Hash of the bytes of the row groups and of what the footer says of their layout, or of the whole file.
 
-        Sizes and statistics in the footer would be cheaper and are not enough: a changed value can leave both as they were.
+        Sizes and statistics in the footer would be cheaper and are not enough: a changed value can leave both as they
+        were.
         """
         if piece.end is None:
             return super().hash_piece(piece)
-        with _open(piece.file) as parquet:
-            bounds = [_row_group_bytes(parquet, i) for i in range(piece.start, piece.end)]
+        with _opened(piece) as (stream, parquet):
             digest = xxhash.xxh3_128(parquet.schema_arrow.serialize())
-        with piece.file.open() as stream:
-            for low, high in bounds:
+            for number in range(piece.start, piece.end):
+                digest.update(_layout(parquet, number).encode())
+                low, high = _row_group_bytes(parquet, number)
                 stream.seek(low)
                 for at in range(low, high, HASH_BLOCK_BYTES):
                     digest.update(stream.read(min(HASH_BLOCK_BYTES, high - at)))
         return digest.hexdigest()
 
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Batches of up to 1,000 rows."""
-        with _open(piece.file) as parquet:
-            groups = range(parquet.metadata.num_row_groups) if piece.end is None else range(piece.start, piece.end)
-            names = parquet.schema_arrow.names if self.columns is None else list(self.columns)
-            missing = [name for name in names if name not in parquet.schema_arrow.names]
-            if missing:
-                raise ReadError(
-                    f"{piece.label}: no column {missing[0]!r}; the file has {parquet.schema_arrow.names}; check columns="
-                )
-            try:
-                for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=names, use_threads=False):
-                    yield batch.select(names)
-            except (pa.ArrowException, OSError) as error:
-                raise ReadError(f"{piece.label}: damaged Parquet data ({error})") from error
+        """Batches of up to 1,000 rows; one of no rows where there is none."""
+        with _opened(piece) as (_, parquet):
+            schema = parquet.schema_arrow
+            names = schema.names if self.columns is None else list(self.columns)
+            require_columns(piece, names, schema.names)
+            groups = range(piece.start, parquet.metadata.num_row_groups if piece.end is None else piece.end)
+            empty = True
+            for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=names, use_threads=False):
+                yield batch.select(names)
+                empty = False
+            if empty:
+                yield pa.RecordBatch.from_pylist([], schema=schema).select(names)
 
 
-def _open(file: InputFile) -> Any:
-    try:
-        return pq.ParquetFile(file.path if file.is_local else file.open(), memory_map=file.is_local)
-    except (pa.ArrowException, OSError) as error:
-        raise ReadError(f"{file.path}: not a Parquet file, or truncated ({error})") from error
+@contextmanager
+def _opened(piece: Piece) -> Iterator[tuple[Any, Any]]:
+    """Open the file of a piece as (bytes, Parquet); what goes wrong with it then is a ReadError."""
+    with piece.file.open() as stream:
+        try:
+            parquet = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+            yield stream, parquet
+        except (pa.ArrowException, OSError, EOFError, ValueError, MemoryError) as error:
+            raise ReadError(f"{piece.label}: not a Parquet file, or truncated or damaged ({error})") from error
 
 
 def _row_group_bytes(parquet: Any, number: int) -> tuple[int, int]:
@@ -76,4 +87,14 @@ def _row_group_bytes(parquet: Any, number: int) -> tuple[int, int]:
     group = parquet.metadata.row_group(number)
     chunks = [group.column(i) for i in range(group.num_columns)]
     starts = [min(filter(None, (c.dictionary_page_offset, c.data_page_offset))) for c in chunks]
-    return min(starts), max(start + c.total_compressed_size for start, c in zip(starts, chunks, strict=True))
+    ends = [start + c.total_compressed_size for start, c in zip(starts, chunks, strict=True)]
+    return min(starts, default=0), max(ends, default=0)
+
+
+def _layout(parquet: Any, number: int) -> str:
+    """How the bytes of a row group are to be read."""
+    group = parquet.metadata.row_group(number)
+    low, _ = _row_group_bytes(parquet, number)
+    chunks = [group.column(i) for i in range(group.num_columns)]
+    places = [(c.path_in_schema, c.compression, c.num_values, c.data_page_offset - low) for c in chunks]
+    return repr((group.num_rows, places))

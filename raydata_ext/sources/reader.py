@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import orjson
-import pyarrow as pa
 import xxhash
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
+from raydata_ext.errors import ReadError
 from raydata_ext.fingerprint import combine
 from raydata_ext.sources.input_file import InputFile, Piece
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
 HASH_BLOCK_BYTES = 4 << 20
+UTF8_BOM = b"\xef\xbb\xbf"
 
 
 class Reader(BaseModel, ABC):
@@ -29,9 +34,19 @@ class Reader(BaseModel, ABC):
     format: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     revision: ClassVar[int] = 1
-    """Raised when the same bytes and options begin to give other rows, so that older results are not taken for these."""
+    """Raised when the same bytes and options begin to give other rows, so that older results are not taken for
+    these."""
 
     columns: tuple[str, ...] | None = None
+
+    @field_validator("columns")
+    @classmethod
+    def _each_once(cls, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if columns is not None and not columns:
+            raise ValueError("name one column at least, or leave it out for all")
+        if columns is not None and len(set(columns)) < len(columns):
+            raise ValueError(f"a column is named twice in {list(columns)}")
+        return columns
 
     @property
     def digest(self) -> str:
@@ -49,11 +64,18 @@ class Reader(BaseModel, ABC):
         return [Piece(file)]
 
     def hash_piece(self, piece: Piece) -> str:
-        """Hash of the bytes that the rows of a piece are made of (xxh3-128, 32 hex digits)."""
-        with piece.file.open() as stream:
-            digest = xxhash.xxh3_128()
-            while block := stream.read(HASH_BLOCK_BYTES):
-                digest.update(block)
+        """Hash of the bytes that the rows of a piece are made of (xxh3-128, 32 hex digits).
+
+        Raises:
+            ReadError: the file cannot be read.
+        """
+        digest = xxhash.xxh3_128()
+        try:
+            with piece.file.open() as stream:
+                while block := stream.read(HASH_BLOCK_BYTES):
+                    digest.update(block)
+        except OSError as error:
+            raise ReadError(f"{piece.file.path}: cannot be read ({error})") from error
         return digest.hexdigest()
 
     @abstractmethod
@@ -74,3 +96,15 @@ def runs_of_units(file: InputFile, unit_bytes: Sequence[int], max_bytes: int) ->
             first, size = number, 0
         size += unit
     return [*pieces, Piece(file, first, len(unit_bytes), size)]
+
+
+def require_columns(piece: Piece, columns: Sequence[str], names: Sequence[str]) -> None:
+    """Check that a file with the columns `names` has each of `columns`, once.
+
+    Raises:
+        ReadError: it has not.
+    """
+    for column in columns:
+        if names.count(column) != 1:
+            found = "no column" if column not in names else "more than one column"
+            raise ReadError(f"{piece.label}: {found} {column!r}; the file has {list(names)}; check columns=")

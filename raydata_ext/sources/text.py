@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from contextlib import closing
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import xxhash
-from pydantic import field_validator
+from pydantic import field_validator, model_validator
 
 from raydata_ext.errors import ReadError
-from raydata_ext.sources.compression import open_decompressed
+from raydata_ext.sources.compression import DecompressedStream
 from raydata_ext.sources.input_file import InputFile, Piece
-from raydata_ext.sources.line_blocks import line_blocks, split_at_lines
-from raydata_ext.sources.reader import Reader
+from raydata_ext.sources.line_blocks import hash_lines, line_blocks, split_at_lines
+from raydata_ext.sources.reader import UTF8_BOM, Reader
+from raydata_ext.sources.utf8 import utf8_error
 
-_UTF8_BOM = b"\xef\xbb\xbf"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_BYTES = 2**31 - 1
 
 
 class TextReader(Reader):
     r"""Reads text files.
 
-    A line ends at `\n`; a `\r` before it is taken off, one elsewhere is part of the line. A byte order mark at the
-    begin of a file is taken off. Whole files are taken as they are.
+    A line ends at `\n`; one `\r` before it is taken off, one elsewhere is part of the line. A byte order mark at the
+    begin of a file is taken off. Otherwise whole files are taken as they are.
 
     Attributes:
         unit: what makes a row, `"line"` or `"file"`.
         column: name of the text column (string).
-        path_column: name of a column (string) that holds the file's name relative to the source; None is no such column.
-        encoding: any encoding that Python knows and in which `\n` is the byte 0x0A; any at all where the unit is a file.
-        encoding_errors: `"strict"` makes bytes outside of the encoding an error, `"replace"` and `"ignore"` as in Python.
+        path_column: name of a column (string) that holds the file's name relative to the source; None is no such
+            column.
+        encoding: any text encoding that Python knows; where the unit is a line, one in which `\n` is the byte 0x0A.
+        encoding_errors: `"strict"` makes bytes outside of the encoding an error, `"replace"` and `"ignore"` as in
+            Python.
     """
 
     format: ClassVar[str] = "text"
@@ -45,16 +50,35 @@ class TextReader(Reader):
 
     @field_validator("encoding")
     @classmethod
-    def _known_encoding(cls, name: str) -> str:
+    def _plain_name(cls, name: str) -> str:
         try:
-            return codecs.lookup(name).name
-        except LookupError as error:
-            raise ValueError(f"unknown encoding {name!r}") from error
+            "\n".encode(name)
+        except (LookupError, UnicodeError) as error:
+            raise ValueError(f"{name!r} is no text encoding that Python knows") from error
+        return "utf-8" if codecs.lookup(name).name in ("utf-8", "utf-8-sig") else codecs.lookup(name).name
+
+    @model_validator(mode="after")
+    def _fitting(self) -> TextReader:
+        if self.unit == "line" and "\n".encode(self.encoding) != b"\n":
+            raise ValueError(
+                f"files in {self.encoding} cannot be cut at lines, for a line end is not the byte 0x0A there; set"
+                ' unit="file", or convert them to UTF-8'
+            )
+        if self.column == self.path_column:
+            raise ValueError(f"column and path_column are both {self.column!r}; give them different names")
+        unknown = set(self.columns or ()) - {self.column, self.path_column}
+        if unknown:
+            raise ValueError(f"text files have the columns {self._names}, not {sorted(unknown)}; check columns=")
+        return self
 
     @property
     def rows_hold_names(self) -> bool:
         """Whether there is a path column."""
-        return self.path_column is not None
+        return self.path_column in self._names
+
+    @property
+    def _names(self) -> list[str]:
+        return list(self.columns or filter(None, (self.column, self.path_column)))
 
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
         """Byte ranges at line ends where a row is a line."""
@@ -66,58 +90,58 @@ class TextReader(Reader):
 
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Batches of one text column (string) and the path column where asked for."""
-        texts = self._lines(piece) if self.unit == "line" else self._whole(piece)
-        for array in texts:
-            columns = {self.column: array}
-            if self.path_column is not None:
-                columns[self.path_column] = pa.array([piece.file.name], pa.string()).take(pa.array([0] * len(array)))
-            wanted = self.columns or tuple(columns)
-            yield pa.RecordBatch.from_arrays([self._column(columns, name) for name in wanted], list(wanted))
+        empty = True
+        for texts in self._lines(piece) if self.unit == "line" else self._whole(piece):
+            yield self._batch(piece, texts)
+            empty = False
+        if empty:
+            yield self._batch(piece, pa.array([], pa.string()))
 
-    def _column(self, columns: dict[str, pa.Array], name: str) -> pa.Array:
-        if name not in columns:
-            raise ReadError(f"text files have the columns {list(columns)}, not {name!r}; check columns=")
-        return columns[name]
+    def _batch(self, piece: Piece, texts: pa.Array) -> pa.RecordBatch:
+        columns = {self.column: texts}
+        if self.path_column in self._names:
+            columns[self.path_column] = pa.repeat(_printable(piece.file.name), len(texts))
+        return pa.RecordBatch.from_arrays([columns[name] for name in self._names], self._names)
 
     def _whole(self, piece: Piece) -> Iterator[pa.Array]:
-        with open_decompressed(piece.file) as stream:
-            data = stream.read()
-        text = self._decode(piece, 0, data.removeprefix(_UTF8_BOM) if self.encoding == "utf-8" else data)
-        yield pa.array([text], pa.binary()).cast(pa.string())
+        with closing(DecompressedStream(piece.file)) as stream:
+            data = self._decode(piece, 0, stream.read())
+        yield _strings(piece, np.array([0, len(data)]), data)
 
     def _lines(self, piece: Piece) -> Iterator[pa.Array]:
         for offset, block in line_blocks(piece):
-            body = block.removeprefix(_UTF8_BOM) if offset == 0 and self.encoding == "utf-8" else block
-            text = self._decode(piece, offset, body).removesuffix(b"\n")
-            lines = pc.split_pattern(pa.array([text], pa.large_binary()).cast(pa.large_string()), "\n").values
-            if b"\r" in text:
-                lines = pc.replace_substring_regex(lines, r"\r\z", "")
-            yield lines.cast(pa.string())
+            text = self._decode(piece, offset, block).replace(b"\r\n", b"\n")
+            ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+            ends -= np.arange(len(ends))
+            data = text.replace(b"\n", b"")
+            last = [len(data)] if text and not text.endswith(b"\n") else []
+            yield _strings(piece, np.concatenate([[0], ends, last]), data)
 
     def _decode(self, piece: Piece, offset: int, data: bytes) -> bytes:
         """UTF-8 of `data`, which is returned as it is where it is valid UTF-8 already."""
+        mark = len(UTF8_BOM) if self.encoding == "utf-8" and offset == 0 and data.startswith(UTF8_BOM) else 0
+        body = data[mark:]
         try:
-            if self.encoding != "utf-8" or not _is_utf8(data):
-                return data.decode(self.encoding, self.encoding_errors).encode("utf8")
-        except UnicodeDecodeError as error:
+            if self.encoding != "utf-8" or utf8_error(body) is not None:
+                return body.decode(self.encoding, self.encoding_errors).encode()
+        except UnicodeError as error:
+            start = getattr(error, "start", 0) if isinstance(error, UnicodeDecodeError) else 0
             raise ReadError(
-                f"{piece.label}: byte {offset + error.start}: not {self.encoding} ({error.reason}); set encoding= to what"
-                ' the file is in, or encoding_errors="replace"'
+                f"{piece.label}: byte {offset + mark + start}: not {self.encoding} ({error}); set encoding= to what the"
+                ' file is in, or encoding_errors="replace"'
             ) from error
-        return data
+        return body
 
 
-def hash_lines(piece: Piece) -> str:
-    """Hash of the bytes of the lines that begin in a byte range (xxh3-128, 32 hex digits)."""
-    digest = xxhash.xxh3_128()
-    for _, block in line_blocks(piece):
-        digest.update(block)
-    return digest.hexdigest()
+def _strings(piece: Piece, offsets: np.ndarray, data: bytes) -> pa.Array:
+    if len(data) > _MOST_BYTES:
+        raise ReadError(
+            f"{piece.label}: a text of {len(data)} bytes; a row holds {_MOST_BYTES} at most; cut it up before"
+        )
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
 
 
-def _is_utf8(data: bytes) -> bool:
-    try:
-        pa.array([data], pa.large_binary()).cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _printable(name: str) -> str:
+    r"""A file name as valid Unicode; bytes that are no UTF-8 are written as `\xff`."""
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")

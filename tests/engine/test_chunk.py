@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.errors import SchemaError
 

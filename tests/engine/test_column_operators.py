@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.dataset import Dataset, scan_dataset
 from raydata_ext.errors import PlanError, SchemaError
 
@@ -78,7 +79,7 @@ def test_a_column_that_no_row_was_left_to_make_is_no_error(tmp_path):
     """The second shard loses all its rows before a function could add `n`; what follows takes `n` for granted."""
     for number, word in enumerate(["long enough", "no"]):
         (tmp_path / f"{number}.jsonl").write_text(f'{{"text": "{word}"}}\n')
-    lazy = scan_dataset(str(tmp_path / "*.jsonl"), cache_dir=tmp_path / "cache", max_shard_bytes=1)
+    lazy = scan_dataset(str(tmp_path / "*.jsonl"), cache_dir=tmp_path / "cache", max_shard_bytes=24)
     lazy = lazy.filter(lambda row: len(row["text"]) > 3).map(lambda row: {"n": len(row["text"])})
     assert len(lazy.plan.shards) == 2
     for changed in (

@@ -22,6 +22,9 @@ class Square:
     def run(self, worker):
         return self.number**2, worker.name
 
+    def recover(self, program):
+        return None
+
 
 @pytest.fixture
 def program(tmp_path):
@@ -30,7 +33,7 @@ def program(tmp_path):
 
 def run(engine, program, tasks):
     with engine:
-        return {number: value for number, (value, _) in engine.run(program, tasks)}, list(engine.used)
+        return {done.number: done.value[0] for done in engine.run(program, tasks)}, list(engine.used)
 
 
 def test_little_work_is_done_inline(program):

@@ -6,6 +6,7 @@ import asyncio
 import threading
 
 import pytest
+
 from raydata_ext.engine.event_loop import EventLoop
 
 

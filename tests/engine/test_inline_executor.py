@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+
 from raydata_ext.engine import Program
 from raydata_ext.engine.inline_executor import InlineExecutor
 from raydata_ext.plan import Chain, Map, UserFunction
@@ -47,8 +48,8 @@ def program(tmp_path):
 
 def test_tasks_run_in_order_with_one_instance_that_is_torn_down_at_the_end(program):
     results = list(InlineExecutor().run(program, [Call(0), Call(1), Call(2)]))
-    assert [(number, result[0]) for number, result in results] == [(0, 0), (1, 1), (2, 2)]
-    assert len({id(result[1]) for _, result in results}) == 1
+    assert [(done.number, done.value[0]) for done in results] == [(0, 0), (1, 1), (2, 2)]
+    assert len({id(done.value[1]) for done in results}) == 1
     assert EVENTS == ["built", "teardown"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.engine.row_changes import RowChanges
 from raydata_ext.formatting import RowCursor
 

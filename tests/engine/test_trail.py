@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.formatting import LazyRow
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 import pytest
+
 from raydata_ext.engine import Program, Worker
 from raydata_ext.errors import StepError
 from raydata_ext.plan import Chain, Filter, Map, SelectColumns, UserFunction
@@ -81,10 +82,15 @@ def test_a_class_that_cannot_be_built_names_the_step_and_its_traceback(worker_fo
     with pytest.raises(StepError) as caught:
         worker.callable(1)
     text = str(caught.value)
-    assert text.startswith(f"step 2 `recorder.Model`: building: RuntimeError: {event} of model failed")
+    assert text.startswith(f"step 2 `Model`: building: RuntimeError: {event} of model failed")
     assert 'raise RuntimeError(f"{event} of {self.name} failed")' in text
     worker.close()
     assert ("model", "teardown") not in events
+
+
+def test_a_class_whose_instances_cannot_be_called_is_an_error_that_says_so(worker_for):
+    with pytest.raises(StepError, match=r"step 1 `dict`: building: TypeError: its instances cannot be called"):
+        worker_for(Map(UserFunction(dict))).callable(0)
 
 
 def test_one_teardown_that_raises_does_not_keep_the_others_from_theirs(worker_for):
@@ -93,7 +99,7 @@ def test_one_teardown_that_raises_does_not_keep_the_others_from_theirs(worker_fo
     worker = worker_for(step(model, name="first"), step(model, name="second"))
     worker.callable(0)
     worker.callable(1)
-    with pytest.raises(StepError, match="step 2 .*teardown: RuntimeError: teardown of second failed"):
+    with pytest.raises(StepError, match=r"step 2 .*teardown: RuntimeError: teardown of second failed"):
         worker.close()
     assert events[-2:] == [("second", "teardown"), ("first", "teardown")]
 

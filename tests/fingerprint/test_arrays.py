@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
 from raydata_ext.errors import FingerprintError
 from raydata_ext.fingerprint import fingerprint, hash_value
 
@@ -68,7 +69,7 @@ def test_a_map_of_a_file_counts_as_the_array(tmp_path):
         (np.float32(1), np.float64(1)),
         (np.datetime64("2020"), np.datetime64("2021")),
         (np.dtype("i4"), np.dtype("i8")),
-        (np.matrix([[1]]), np.array([[1]])),
+        (np.array([(1,)], [("x", int)]).view(np.recarray), np.array([(1,)], [("x", int)])),
         (np.add, np.multiply),
         (np.vectorize(lambda x: x + 1), np.vectorize(lambda x: x + 2)),
     ],

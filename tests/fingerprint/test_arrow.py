@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raydata_ext.fingerprint import hash_value
 
 COLUMNS = {

@@ -11,6 +11,7 @@ import typing
 import numpy as np
 import pydantic
 import pytest
+
 from raydata_ext.fingerprint import hash_value
 
 BODY = '''

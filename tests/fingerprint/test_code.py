@@ -11,6 +11,7 @@ from pathlib import Path
 from types import CodeType
 
 import pytest
+
 from raydata_ext.fingerprint.code import summarize_code
 
 PLAIN = """

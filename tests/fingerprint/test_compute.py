@@ -9,6 +9,7 @@ import sys
 import textwrap
 
 import pytest
+
 from raydata_ext.fingerprint import Fingerprint, explain_difference, fingerprint, hash_value
 
 VALUES = """
@@ -181,6 +182,11 @@ def test_a_fingerprint_is_128_bits_and_the_same_as_the_hash():
     assert isinstance(found, Fingerprint)
     assert found.digest == hash_value([1, 2])
     assert len(bytes.fromhex(found.digest)) == 16
+
+
+def test_a_text_in_place_of_names_to_exclude_is_refused():
+    with pytest.raises(TypeError, match=r"write \('_lock',\)"):
+        fingerprint(1, exclude="_lock")
 
 
 def test_data_has_the_same_fingerprint_on_every_version_of_python():

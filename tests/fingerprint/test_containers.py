@@ -18,6 +18,7 @@ from pathlib import Path, PureWindowsPath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raydata_ext.fingerprint import hash_value
 
 UTC = dt.timezone.utc

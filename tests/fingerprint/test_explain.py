@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+
 from raydata_ext.fingerprint import explain_difference, fingerprint
 
 SOURCE = """

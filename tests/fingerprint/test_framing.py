@@ -8,6 +8,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.fingerprint.framing import encode_scalar
 

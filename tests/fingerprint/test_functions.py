@@ -11,6 +11,7 @@ import threading
 import cloudpickle
 import numpy as np
 import pytest
+
 from raydata_ext.errors import FingerprintError
 from raydata_ext.fingerprint import fingerprint, hash_value
 

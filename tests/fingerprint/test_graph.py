@@ -6,6 +6,7 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.fingerprint.graph import Vertex, digest_vertices
 
 EDGES = st.lists(st.integers(0, 5), max_size=3)

@@ -9,6 +9,7 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+
 from raydata_ext.fingerprint import hash_value
 
 

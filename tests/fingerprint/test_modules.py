@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from raydata_ext.fingerprint import hash_value
 from raydata_ext.fingerprint.modules import installed_source
 

@@ -7,6 +7,7 @@ import io
 import typing
 
 import pytest
+
 from raydata_ext.fingerprint import fingerprint, hash_value
 
 

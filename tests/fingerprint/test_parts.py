@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+
 from raydata_ext.fingerprint import fingerprint
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+
 from raydata_ext.fingerprint import fingerprint, hash_value, reducers, register
 
 

@@ -8,6 +8,7 @@ import threading
 import weakref
 
 import pytest
+
 from raydata_ext.errors import FingerprintError, RaydataError
 from raydata_ext.fingerprint import fingerprint, hash_value
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STEPS = '''
 """Steps of a test job."""
@@ -47,7 +50,14 @@ class JobDirectory:
             },
             "steps": [
                 {"filter": {"function": f"{module}:long_enough"}},
-                {"map": {"function": f"{module}:Tokenize", "batched": True, "batch_size": 4, "remove_columns": ["text"]}},
+                {
+                    "map": {
+                        "function": f"{module}:Tokenize",
+                        "batched": True,
+                        "batch_size": 4,
+                        "remove_columns": ["text"],
+                    }
+                },
             ],
             "output": {"path": str(path / "out")},
             "run": {"cache_dir": str(path / "cache"), "executor": "inline"},

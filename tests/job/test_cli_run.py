@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 import raydata_ext as rdx
 
 
@@ -159,7 +160,9 @@ def test_sigterm_ends_the_run_with_143_and_keeps_finished_shards(job, wait_until
         "    # a comment\n", "    import time\n    while 'doc00' in row['path']:\n        time.sleep(0.05)\n"
     )
     job.write_steps(blocked)
-    process = subprocess.Popen(command("run", job.job_file, "--set", "run.executor=ray"), stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command("run", job.job_file, "--set", "run.executor=ray"), stderr=subprocess.PIPE, text=True
+    )
     wait_until(lambda: list(job.cache.glob("??/*.json")), "a first finished shard", 120)
     process.terminate()
     _, errors = process.communicate(timeout=60)

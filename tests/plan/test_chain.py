@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import PlanError
 from raydata_ext.plan import Cache, Chain, Map, Position, SelectColumns, TableShard, UserFunction
 from raydata_ext.table import InMemoryTable
-import pyarrow as pa
 
 
 def identity(row):
@@ -17,7 +18,8 @@ STEP = Map(UserFunction(identity))
 SHARD = TableShard(InMemoryTable(pa.table({"a": [1]})))
 
 
-def keys(*steps, content="c", position=Position(0, 0)):
+def keys(*steps, content="c", position=None):
+    position = position or Position(0, 0)
     return Chain.of(steps).keys(SHARD, content, position)
 
 

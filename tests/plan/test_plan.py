@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from raydata_ext.plan import Filter, Map, Plan, Position, TableShard, UserFunction
 from raydata_ext.sources import scan_files
 from raydata_ext.table import InMemoryTable

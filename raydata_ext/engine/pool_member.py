@@ -1,0 +1,58 @@
+"""One actor of the pool, as the driver sees it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raydata_ext.engine.heartbeat import Beat
+    from raydata_ext.engine.shard_actor import ActorInfo
+
+
+@dataclass(eq=False)
+class Member:
+    """One actor.
+
+    Attributes:
+        handle: the actor.
+        starting: the reference that becomes ready when the actor does; None once it has.
+        since: when it was asked for (monotonic seconds).
+        info: who it is, once it is ready.
+        tasks: references of the calls that it has, oldest first, with the position of the task.
+        beat: its last sign of life.
+        beat_changed: when that, or the task that it works on, last changed (monotonic seconds).
+    """
+
+    handle: Any
+    starting: Any
+    since: float = field(default_factory=time.monotonic)
+    info: ActorInfo | None = None
+    tasks: dict[Any, int] = field(default_factory=dict)
+    beat: Beat | None = None
+    beat_changed: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be given tasks."""
+        return self.starting is None
+
+    @property
+    def name(self) -> str:
+        """Who it is, for messages."""
+        return "a worker that was starting" if self.info is None else f"worker {self.info.name}"
+
+    def see(self, beat: Beat) -> None:
+        """Take a sign of life."""
+        if beat != self.beat:
+            self.beat = beat
+            self.beat_changed = time.monotonic()
+
+    def begin_next(self) -> None:
+        """Another task has its turn now."""
+        self.beat_changed = time.monotonic()
+
+    def seconds_without_progress(self) -> float:
+        """How long nothing has moved; 0 where it has nothing to do."""
+        return time.monotonic() - self.beat_changed if self.tasks else 0.0

@@ -1,0 +1,197 @@
+"""One list of tasks on its way through a pool of actors, which may die.
+
+An actor is given its next task while it works on one, so it never waits for the driver. When it dies, its tasks go back to the
+queue and a new actor takes its place; only the task at the head of its queue counts as tried, since that one was running.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+import ray
+import xxhash
+from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError, RayError, RayTaskError
+
+from raydata_ext.engine.heartbeat import BEAT_SECONDS
+from raydata_ext.engine.worker import Completed
+from raydata_ext.errors import RaydataError, WorkerLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from raydata_ext.engine.pool_member import Member
+    from raydata_ext.engine.ray_pool import RayPool
+    from raydata_ext.engine.shard_actor import Reply
+    from raydata_ext.engine.worker import Program, Task
+
+_log = logging.getLogger(__name__)
+
+_LOST = (RayActorError, OutOfMemoryError, NodeDiedError)
+_WAIT_SECONDS = 1.0
+_FIRST_BACKOFF_SECONDS = 0.25
+_LONGEST_BACKOFF_SECONDS = 8.0
+
+
+class PoolRun:
+    """One list of tasks.
+
+    Args:
+        pool: the actors.
+        program: what the tasks share.
+        tasks: the tasks.
+
+    Attributes:
+        unfinished: how many tasks have not come back.
+    """
+
+    def __init__(self, pool: RayPool, program: Program, tasks: Sequence[Task[Any]]) -> None:
+        self._pool = pool
+        self._tasks = tasks
+        self._queue = deque(range(len(tasks)))
+        self._attempts: Counter[int] = Counter()
+        self._not_before: dict[int, float] = {}
+        self._failed_starts = 0
+        self._beats: Any = None
+        self._beats_read = time.monotonic()
+        pickled = cloudpickle.dumps(program)
+        self._program_id = xxhash.xxh3_128_hexdigest(pickled)
+        self._program = program
+        self._pickled_program = ray.put(pickled)
+        self.unfinished = len(tasks)
+
+    def step(self) -> Iterator[Completed[Any]]:
+        """Hand out what can be handed out, wait for something to happen, and take what is there."""
+        self._pool.grow(self.unfinished)
+        self._pool.shrink(self.unfinished)
+        self._hand_out()
+        self._pool.check_placement()
+        yield from self._check_progress()
+        owners = {ref: member for member in self._pool.members for ref in (*member.tasks, member.starting) if ref}
+        done, _ = ray.wait(list(owners), num_returns=1, timeout=_WAIT_SECONDS)
+        for ref in done:
+            if owners[ref] in self._pool.members:  # it may have been lost by an earlier one of these
+                yield from self._take(owners[ref], ref)
+
+    def _take(self, member: Member, ref: Any) -> Iterator[Completed[Any]]:
+        """Take what a reference holds: an actor that is ready, a task that is done, or a failure of either."""
+        try:
+            value = ray.get(ref)
+        except _LOST as error:
+            yield from self._lose(member, error)
+        except RayTaskError as error:
+            label = self._tasks[member.tasks[ref]].label if ref in member.tasks else "a worker's start"
+            raise _cause(error, label) from None
+        else:
+            if ref == member.starting:
+                member.starting, member.info = None, value
+                self._failed_starts = 0
+            else:
+                yield self._finished(member, ref, value)
+
+    def _finished(self, member: Member, ref: Any, reply: Reply) -> Completed[Any]:
+        number = member.tasks.pop(ref)
+        member.begin_next()
+        self.unfinished -= 1
+        return Completed(number, reply.value, self._attempts[number] + 1, reply.memory_high_water)
+
+    def _hand_out(self) -> None:
+        """Give each actor its first task before any gets a second."""
+        now = time.monotonic()
+        ready = [member for member in self._pool.members if member.is_ready]
+        for depth in range(self._pool.workers.max_in_flight):
+            for member in ready:
+                if len(member.tasks) == depth and (number := self._next(now)) is not None:
+                    pickled = cloudpickle.dumps(self._tasks[number])
+                    ref = member.handle.run.remote(self._program_id, self._pickled_program, pickled)
+                    if not member.tasks:
+                        member.begin_next()
+                    member.tasks[ref] = number
+
+    def _next(self, now: float) -> int | None:
+        """The next task whose time has come."""
+        for _ in range(len(self._queue)):
+            number = self._queue.popleft()
+            if self._not_before.get(number, 0.0) <= now:
+                return number
+            self._queue.append(number)
+        return None
+
+    def _lose(self, member: Member, error: Exception) -> Iterator[Completed[Any]]:
+        """Put the tasks of a dead actor back; the oldest that is not done was the one that ran."""
+        self._pool.remove(member)
+        if isinstance(error, OutOfMemoryError):
+            self._pool.lower_limit()
+        if not member.is_ready:
+            self._count_failed_start(error)
+        numbers = deque(member.tasks.values())
+        while numbers and (value := self._tasks[numbers[0]].recover(self._program)) is not None:
+            number = numbers.popleft()
+            self.unfinished -= 1
+            yield Completed(number, value, self._attempts[number] + 1, 0)
+        self._queue.extendleft(reversed(numbers))
+        if numbers:
+            self._count_attempt(numbers[0], member, error)
+
+    def _count_failed_start(self, error: Exception) -> None:
+        self._failed_starts += 1
+        if getattr(error, "actor_init_failed", False) or self._failed_starts >= self._pool.workers.max_attempts:
+            raise WorkerLostError(f"a worker cannot start: {error}")
+        _log.warning("a worker died at its start, starting another: %s", _first_line(error))
+
+    def _count_attempt(self, number: int, member: Member, error: Exception) -> None:
+        self._attempts[number] += 1
+        attempts, label = self._attempts[number], self._tasks[number].label
+        if attempts >= self._pool.workers.max_attempts:
+            raise WorkerLostError(
+                f"{label}: its worker died in each of {attempts} attempts, {_how_far(member)}; the last time: {error}"
+            )
+        backoff = min(_FIRST_BACKOFF_SECONDS * 2**attempts, _LONGEST_BACKOFF_SECONDS)
+        self._not_before[number] = time.monotonic() + backoff
+        _log.warning("%s: %s died in attempt %d, trying again: %s", label, member.name, attempts, _first_line(error))
+
+    def _check_progress(self) -> Iterator[Completed[Any]]:
+        """Read the signs of life, and give up on actors that have moved nothing for too long."""
+        if self._beats is not None and ray.wait([self._beats], timeout=0)[0]:
+            self._read_beats()
+        if self._beats is None and time.monotonic() - self._beats_read > BEAT_SECONDS:
+            self._beats = self._pool.board.read.remote()
+        for member in list(self._pool.members):
+            seconds = member.seconds_without_progress()
+            if seconds > self._pool.workers.stall_timeout:
+                yield from self._lose(member, TimeoutError(_stalled(member, seconds)))
+
+    def _read_beats(self) -> None:
+        try:
+            beats = ray.get(self._beats)
+        except RayError as error:
+            _log.warning("signs of life cannot be read: %s", _first_line(error))
+        else:
+            for member in self._pool.members:
+                if member.info is not None and member.info.name in beats:
+                    member.see(beats[member.info.name])
+        self._beats, self._beats_read = None, time.monotonic()
+
+
+def _stalled(member: Member, seconds: float) -> str:
+    node = member.info.node_id if member.info else "unknown"
+    return f"{member.name} on node {node} has made no progress for {seconds:.0f} s, {_how_far(member)}"
+
+
+def _how_far(member: Member) -> str:
+    return "before it read a row" if member.beat is None else f"after it had read {member.beat.rows} rows"
+
+
+def _cause(error: RayTaskError, label: str) -> Exception:
+    """What the task raised; errors of ours pass as they are, others get the place."""
+    cause = error.cause
+    if isinstance(cause, RaydataError):
+        return cause
+    return RaydataError(f"{label}: {type(cause).__name__}: {cause}\n{error}")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -1,0 +1,116 @@
+"""Shards that are read front to back: files, or a user's generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from raydata_ext.fingerprint import combine
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.every_nth import EveryNth
+from raydata_ext.streaming.order import dealt, permutation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from raydata_ext.streaming.seeds import Seed
+    from raydata_ext.streaming.shards import StreamShard
+
+
+@dataclass(frozen=True, eq=False)
+class ShardSource(Node):
+    """Shards, read one after the other.
+
+    Attributes:
+        shards: in the order in which they are read.
+    """
+
+    shards: tuple[StreamShard, ...]
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return len(self.shards)
+
+    @property
+    @override
+    def num_rows(self) -> int | None:
+        rows = [shard.num_rows for shard in self.shards]
+        return None if None in rows else sum(count for count in rows if count is not None)
+
+    @property
+    @override
+    def settings(self) -> Mapping[str, Any]:
+        return {"data": combine("shards", *(shard.identity for shard in self.shards)), "num_shards": self.num_shards}
+
+    @override
+    def shuffle_data_sources(self, seed: Seed) -> ShardSource:
+        return ShardSource(tuple(self.shards[i] for i in permutation(len(self.shards), seed)))
+
+    @override
+    def shard_data_sources(self, count: int, index: int, *, contiguous: bool = False) -> ShardSource:
+        mine = dealt(len(self.shards), count, index, contiguous=contiguous)
+        return ShardSource(self.shards[mine.start : mine.stop : mine.step])
+
+    @override
+    def reshard_data_sources(self, count: int | None = None) -> ShardSource:
+        parts = None if count is None else max(1, -(-count // max(1, len(self.shards))))
+        if parts == 1:
+            return self
+        return ShardSource(tuple(part for shard in self.shards for part in shard.cut(parts)))
+
+    @override
+    def split(self, count: int, index: int) -> Node:
+        """Every count-th shard, cut where there are too few; every count-th row where they cannot be cut."""
+        if len(self.shards) >= count:
+            return self.shard_data_sources(count, index)
+        finer = self.reshard_data_sources(count)
+        if len(finer.shards) >= count:
+            return finer.shard_data_sources(count, index)
+        return EveryNth(self, count, index)
+
+    @override
+    def open(self, bases: Bases | None) -> ShardCursor:
+        assert bases is None, "these rows have no references"
+        return ShardCursor(self.shards)
+
+
+class ShardCursor(Cursor):
+    """The record batches of shards; one shard is open at a time.
+
+    Args:
+        shards: what is read.
+    """
+
+    def __init__(self, shards: tuple[StreamShard, ...]) -> None:
+        self._shards = shards
+        self._shard = 0
+        self._row = 0
+        self._batches: Iterator[pa.RecordBatch] | None = None
+
+    @override
+    def next(self) -> pa.RecordBatch | None:
+        while self._shard < len(self._shards):
+            if self._batches is None:
+                self._batches = self._shards[self._shard].read_from(self._row)
+            batch = next(self._batches, None)
+            if batch is not None:
+                self._row += batch.num_rows
+                return batch
+            self._batches = None
+            self._shard += 1
+            self._row = 0
+        return None
+
+    @override
+    def state(self) -> dict[str, Any]:
+        return {"shard": self._shard, "row": self._row}
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._shard, self._row = state["shard"], state["row"]
+        self._batches = None

@@ -1,0 +1,127 @@
+"""In which order rows come, as arithmetic on arrays of indices; nothing here reads rows or keeps state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from raydata_ext.streaming.seeds import Seed
+
+    Indices = NDArray[np.int64]
+
+_UINT16_VALUES = 1 << 16
+
+
+def permutation(count: int, seed: Seed) -> list[int]:
+    """The order in which shards are read."""
+    order = list(range(count))
+    seed.generator().shuffle(order)
+    return order
+
+
+def even_cuts(count: int, parts: int) -> list[int]:
+    """Bounds of nearly equal runs of `count` things; the first runs hold one more. `parts + 1` numbers from 0 on."""
+    size, extra = divmod(count, parts)
+    return [size * i + min(i, extra) for i in range(parts + 1)]
+
+
+def dealt(count: int, parts: int, index: int, *, contiguous: bool) -> range:
+    """Which of `count` shards one of `parts` readers gets: a run of them, or every `parts`-th."""
+    if contiguous:
+        low, high = even_cuts(count, parts)[index : index + 2]
+        return range(low, high)
+    return range(index, count, parts)
+
+
+def round_robin(groups: int, rows: int) -> Indices:
+    """The order that takes one row of each group in turn, over the groups' rows laid one after the other.
+
+    Args:
+        groups: number of groups.
+        rows: rows of each group.
+
+    Returns:
+        Positions in the joined groups; int64, shape (groups * rows,).
+    """
+    return np.arange(groups * rows).reshape(groups, rows).T.reshape(-1)
+
+
+def picked(picks: Indices) -> Indices:
+    """The order that takes the next row of the picked source, over the sources' rows laid one after the other.
+
+    Args:
+        picks: number of the source of each row; shape (n,).
+
+    Returns:
+        Positions in the joined rows, as many of each source as it was picked; int64, shape (n,).
+    """
+    order = np.empty(len(picks), np.int64)
+    order[np.argsort(picks, kind="stable")] = np.arange(len(picks))
+    return order
+
+
+def picks_until_used_up(picks: Indices, available: Sequence[int]) -> int:
+    """How many picks can be served until the first source has given all the rows that it has at hand.
+
+    Args:
+        picks: number of the source of each row; shape (n,).
+        available: rows that each source has at hand; one at least for each that is picked.
+
+    Returns:
+        All n, or the number of picks up to that which takes the last row of a source.
+    """
+    served = len(picks)
+    for source, rows in enumerate(available):
+        if rows < served:
+            places = np.flatnonzero(picks[:served] == source)
+            if rows <= len(places) and rows:
+                served = int(places[rows - 1]) + 1
+    return served
+
+
+def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[Indices, Indices]:
+    """Shuffle rows through a full buffer: row k emits what slot k holds, and takes its place.
+
+    What slot s emits at step k was put there by the step before k that had the same slot, or was there from the
+    begin. A stable sort by slot brings the steps of each slot together, in the order of time.
+
+    Args:
+        buffer: what the slots hold; shape (b,). Not changed.
+        incoming: the rows; shape (n,).
+        slots: slot of each row, below b; shape (n,).
+
+    Returns:
+        What is emitted, shape (n,), and what the slots hold then, shape (b,).
+    """
+    steps = _stable_argsort(slots, len(buffer))
+    slots = slots[steps]
+    rows = incoming[steps]
+    is_first = np.empty(len(slots), np.bool_)
+    is_first[:1] = True
+    np.not_equal(slots[1:], slots[:-1], out=is_first[1:])
+    found = np.empty_like(rows)
+    found[1:] = rows[:-1]
+    found[is_first] = buffer[slots[is_first]]
+    emitted = np.empty_like(rows)
+    emitted[steps] = found
+    is_last = np.append(is_first[1:], True)  # noqa: FBT003 - a value of the array
+    left = buffer.copy()
+    left[slots[is_last]] = rows[is_last]
+    return emitted, left
+
+
+def _stable_argsort(values: Indices, limit: int) -> Indices:
+    """Positions in ascending order of value; for 16 bits numpy sorts by radix, which is many times faster."""
+    if limit <= _UINT16_VALUES:
+        return np.argsort(values.astype(np.uint16), kind="stable")
+    by_low = np.argsort(values.astype(np.uint16), kind="stable")  # the cast keeps the low bits
+    high = values[by_low] >> 16
+    if limit > _UINT16_VALUES * _UINT16_VALUES:
+        return by_low[np.argsort(high, kind="stable")]
+    return by_low[np.argsort(high.astype(np.uint16), kind="stable")]

@@ -1,0 +1,101 @@
+"""Rows on their way through a stream: references to rows of tables, or record batches of rows.
+
+Nodes that choose and order rows work on either with the functions of this module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from raydata_ext.errors import SchemaError
+from raydata_ext.formatting import batch_from_table
+from raydata_ext.table import InMemoryTable, cast_batch, unify_schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+References: TypeAlias = NDArray[np.int64]
+"""Numbers of rows of a table; shape (n,)."""
+
+Rows: TypeAlias = "References | pa.RecordBatch"
+
+BATCH_ROWS = 1000
+"""Rows of a record batch, where a stream may choose."""
+
+PIECE_ROWS = 1 << 14
+"""References that are handed on at a time."""
+
+
+def count_rows(rows: Rows) -> int:
+    """How many rows these are."""
+    return len(rows) if isinstance(rows, np.ndarray) else rows.num_rows
+
+
+def cut(rows: Rows, start: int, stop: int) -> Rows:
+    """Rows [start, stop), zero-copy."""
+    return rows[start:stop] if isinstance(rows, np.ndarray) else rows.slice(start, stop - start)
+
+
+def join(pieces: Sequence[Rows]) -> Rows:
+    """All rows, one piece after the other.
+
+    Args:
+        pieces: one at least, all of one kind.
+
+    Raises:
+        SchemaError: the columns of record batches are of types that do not go together.
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    return batch_of_table(table_of_batches(pieces))
+
+
+def pick(pieces: Sequence[Rows], positions: References) -> Rows:
+    """Rows in the order of their positions in the joined pieces.
+
+    Args:
+        pieces: one at least, all of one kind.
+        positions: shape (n,).
+
+    Raises:
+        SchemaError: the columns of record batches are of types that do not go together.
+    """
+    if isinstance(pieces[0], np.ndarray):
+        joined: References = np.concatenate(pieces)
+        return joined[positions]
+    table = table_of_batches(pieces)
+    if not len(positions):
+        return batch_of_table(table.slice(0, 0))
+    return batch_of_table(InMemoryTable(table).fast_gather(positions))
+
+
+def table_of_batches(batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """Record batches as one table under one schema, zero-copy where they agree.
+
+    Raises:
+        SchemaError: columns are of types that do not go together.
+    """
+    schema = batches[0].schema
+    if all(batch.schema.equals(schema) for batch in batches):
+        return pa.Table.from_batches(batches, schema)
+    try:
+        schema = unify_schemas(batch.schema for batch in batches)
+        return pa.Table.from_batches([cast_batch(batch, schema, add_missing=True) for batch in batches], schema)
+    except SchemaError as error:
+        raise SchemaError(
+            f"rows that stand next to one another in a stream differ: {error}; cast the sources to one schema"
+        ) from error
+
+
+def batch_of_table(table: pa.Table) -> pa.RecordBatch:
+    """A table as one record batch, zero-copy where it is one."""
+    batches = table.to_batches()
+    if len(batches) == 1:
+        return batches[0]
+    return batch_from_table(table).replace_schema_metadata(table.schema.metadata)

@@ -1,0 +1,101 @@
+"""Seeds as values, and the blocks of random numbers that a shuffle or a mixture consumes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+BLOCK = 1000
+"""Numbers that are drawn at a time. The reference order depends on it: what ends a shuffle comes after a whole block."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """Where a generator starts: a user's seed, moved on by epoch and worker.
+
+    Attributes:
+        value: not negative.
+        shifts: epoch, worker and the like, in the order in which they were applied.
+    """
+
+    value: int
+    shifts: tuple[int, ...] = ()
+
+    def shifted(self, by: int) -> Seed:
+        """The seed for an epoch or a worker; a shift by 0 gives another seed, too."""
+        return Seed(self.value, (*self.shifts, by))
+
+    def generator(self) -> np.random.Generator:
+        """A fresh generator; the rule for shifts is that of Hugging Face `datasets`."""
+        generator = np.random.default_rng(self.value)
+        for shift in self.shifts:
+            generator = np.random.default_rng((int(generator.integers(0, 1 << 63)) - shift) % (1 << 64))
+        return generator
+
+
+def mixed(*parts: int) -> int:
+    """One seed of several numbers, such that other numbers or another order give another seed."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+class Draws:
+    """The numbers that a generator gives, drawn in blocks, with a position that can be saved.
+
+    Args:
+        generator: what draws; not shared.
+        draw: draws so many numbers, a multiple of `BLOCK`.
+    """
+
+    def __init__(
+        self, generator: np.random.Generator, draw: Callable[[np.random.Generator, int], NDArray[np.int64]]
+    ) -> None:
+        self.generator = generator
+        self._draw = draw
+        self._before = generator.bit_generator.state  # before the numbers at hand were drawn
+        self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
+        self._used = 0
+
+    def peek(self) -> NDArray[np.int64]:
+        """The numbers at hand, one at least, without using them."""
+        if self._used == len(self._numbers):
+            self._redraw(BLOCK)
+        return self._numbers[self._used :]
+
+    def use(self, count: int) -> None:
+        """Use so many of the numbers at hand."""
+        self._used += count
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """Use the next numbers; int64, shape (count,)."""
+        left = self._numbers[self._used :]
+        if count <= len(left):
+            self._used += count
+            return left[:count]
+        missing = count - len(left)
+        self._redraw(-(-missing // BLOCK) * BLOCK)
+        self._used = missing
+        return np.concatenate([left, self._numbers[:missing]])
+
+    def state(self) -> dict[str, Any]:
+        """The position; never changed later."""
+        return {"generator": self._before, "drawn": len(self._numbers), "used": self._used}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go to a saved position."""
+        self.generator.bit_generator.state = state["generator"]
+        self._before, self._numbers, self._used = state["generator"], np.empty(0, np.int64), 0
+        if state["drawn"]:
+            self._redraw(state["drawn"])
+            self._used = state["used"]
+
+    def _redraw(self, count: int) -> None:
+        self._before = self.generator.bit_generator.state
+        self._numbers = self._draw(self.generator, count)
+        self._used = 0

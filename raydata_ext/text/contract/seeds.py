@@ -1,0 +1,26 @@
+"""Random numbers that depend on a seed, an epoch and a row, and on nothing else.
+
+Each draw has a generator of its own: no global state is read or changed, so neither the process, nor the order in which
+rows are asked for, nor other code that draws can change what comes out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_SEEDS = 1e6  # a float on purpose: the remainder of a hash of 63 bits by a float is another one than by an integer
+
+
+def fairseq_random_state(seed: int, *more: int) -> np.random.RandomState:
+    """Return a generator in the state that fairseq's `numpy_seed(seed, *more)` sets the global one to.
+
+    With further numbers, the seed is a hash of all, of which there are fewer than 10**6: rows of a large corpus share
+    them. That is the price of equal draws.
+
+    Args:
+        seed: the seed.
+        more: what else the draws depend on, such as epoch and index.
+    """
+    if more:
+        seed = int(hash((seed, *more)) % _SEEDS)
+    return np.random.RandomState(seed)

@@ -1,0 +1,51 @@
+"""Bucketing: rounding sizes up to a few, so that batches have few shapes.
+
+Source: `get_buckets` and `get_bucketed_sizes` of fairseq, whose results these are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def get_buckets(sizes: ArrayLike, num_buckets: int) -> NDArray[np.integer[Any]]:
+    """Choose the sizes to round up to, so that about equally many rows go to each.
+
+    Args:
+        sizes: sizes of the rows, integers of shape (rows,), at least one.
+        num_buckets: how many sizes at most.
+
+    Returns:
+        The upper ends of the buckets, ascending; the last is the largest size.
+
+    Raises:
+        ValueError: there are no rows, or no buckets.
+    """
+    array = np.asarray(sizes)
+    if array.size == 0 or num_buckets < 1:
+        raise ValueError(f"{array.size} sizes cannot be put into {num_buckets} buckets; both must be at least 1")
+    quantiles = np.percentile(array, np.linspace(0, 100, num_buckets + 1), method="lower")
+    return np.unique(quantiles[1:])
+
+
+def get_bucketed_sizes(orig_sizes: ArrayLike, buckets: ArrayLike) -> NDArray[np.integer[Any]]:
+    """Round each size up to the upper end of its bucket; sizes above the last bucket stay.
+
+    Args:
+        orig_sizes: integers of shape (rows,), none negative.
+        buckets: upper ends, ascending.
+
+    Raises:
+        ValueError: a size is negative.
+    """
+    sizes, ends = np.array(orig_sizes), np.asarray(buckets)
+    if sizes.size and sizes.min() < 0:
+        position = int(sizes.argmin())
+        raise ValueError(f"size {sizes[position]} at index {position} is negative")
+    bucket = np.searchsorted(ends, sizes)
+    inside = bucket < len(ends)
+    sizes[inside] = ends[bucket[inside]]
+    return sizes
