@@ -1,12 +1,12 @@
 """A cheap map over text, side by side: a plain pyarrow loop, ours inline and on Ray, Hugging Face, and Ray Data.
 
 Run `python benchmarks/bench_map.py` (about three minutes), or with `--small` for a quick look. The data, Parquet files
-of words from the standard library's source files, is made in a temporary directory and removed.
+of words from the standard library's source files, is made in a temporary directory (in `TMPDIR`) and removed.
 
-Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"]]}` over all rows. Everyone ends with
-the rows in Arrow files, except Ray Data, whose rows come from and stay in its object store. Hugging Face starts from
-Arrow files that were made before. Starting Ray and its workers is shown apart. The ratio per core is seconds times
-cores, over the seconds of the plain loop.
+Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"]]}` over all rows, once from the Parquet
+files and once from Arrow files made of them, since that is where Hugging Face starts. Everyone ends with the rows in
+Arrow files, except Ray Data, whose rows come from and stay in its object store. Starting Ray and its workers is shown
+apart. The ratio per core is seconds times cores, over the seconds of the plain loop.
 
 Rows: `{"n": len(row["text"])}` and a filter by it, for every row alone, against a loop over `to_pylist`.
 """
@@ -37,7 +37,7 @@ from raydata_ext import scan_dataset
 from raydata_ext.engine import Engine, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 FILES = 16
 BATCH_ROWS = 1000
@@ -70,26 +70,47 @@ def main() -> None:
         directory = Path(name)
         paths = write_corpus(directory / "corpus", rows)
         size = sum(path.stat().st_size for path in paths)
-        print(f"{rows} rows in {len(paths)} Parquet files of {size / 1e6:.0f} MB in all\n")
-        bench_batches(directory, paths, arguments.repeats, inline_only=arguments.only_inline)
+        print(f"{rows} rows in {len(paths)} Parquet files of {size / 1e6:.0f} MB in all")
+        pool = None if arguments.only_inline else started_pool(paths, directory / "warm-up")
+        bench_from_parquet(directory, paths, arguments.repeats, pool)
+        bench_from_arrow(directory, paths, arguments.repeats, pool)
         bench_rows(directory, paths[:4], arguments.repeats, rows * 4 // FILES)
+        if pool is not None:
+            pool.close()
 
 
-def bench_batches(directory: Path, paths: Sequence[Path], repeats: int, *, inline_only: bool) -> None:
-    plain = fastest(repeats, lambda n: plain_batches(paths, directory / f"plain-{n}"))
+def bench_from_parquet(directory: Path, paths: Sequence[Path], repeats: int, pool: Engine | None) -> None:
+    print("batches, from Parquet")
+    plain = fastest(repeats, lambda n: plain_batches(paths, parquet_batches, directory / f"plain-{n}"))
     show("plain pyarrow loop, one core", plain, plain, 1)
-    show("ours inline", fastest(repeats, lambda n: ours_inline(paths, directory / f"inline-{n}")), plain, 1)
-    show("ours inline, cached", fastest(repeats, lambda _: ours_inline(paths, directory / "inline-0")), plain, 1)
-    if inline_only:
-        return
-    start, seconds, cached = ours_on_ray(paths, directory / "ray")
-    show(f"ours on Ray, {WORKERS} workers", seconds, plain, WORKERS, f"start of Ray and workers {start:.1f} s")
-    show("ours on Ray, cached", cached, plain, WORKERS)
-    show("Ray Data map_batches", ray_data(paths), plain, WORKERS, "rows from and to its object store")
-    ray.shutdown()
-    seconds, cached = hugging_face(paths, directory / "huggingface")
-    show(f"Hugging Face map, num_proc={WORKERS}", seconds, plain, WORKERS, "reading of Parquet excluded")
-    show("Hugging Face map, cached", cached, plain, WORKERS)
+    inline = fastest(repeats, lambda n: mapped(scan(paths, directory / f"inline-{n}")).collect(executor="inline"))
+    show("ours inline", inline, plain, 1)
+    again = mapped(scan(paths, directory / "inline-0"))
+    show("ours inline, cached", fastest(repeats, lambda _: again.collect(executor="inline")), plain, 1)
+    if pool is not None:
+        plan = mapped(scan(paths, directory / "ray"))
+        show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+        show("ours on Ray, cached", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+
+
+def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool: Engine | None) -> None:
+    print("\nbatches, from Arrow")
+    loaded = [scan(paths, directory / f"arrow-{n}").collect(executor="inline") for n in range(repeats)]
+    files = [Path(file["filename"]) for file in loaded[0].cache_files]
+    plain = fastest(repeats, lambda n: plain_batches(files, arrow_batches, directory / f"plain-{n}"))
+    show("plain pyarrow loop, one core", plain, plain, 1)
+    inline = fastest(repeats, lambda n: mapped(loaded[n].lazy()).collect(executor="inline"))
+    show("ours inline", inline, plain, 1)
+    data = hugging_face(paths, directory / "huggingface")
+    theirs = fastest(repeats, lambda n: data.map(batch_function, batched=True, new_fingerprint=f"run-{n}"))
+    show("Hugging Face map", theirs, plain, 1)
+    if pool is not None:
+        plan = mapped(scan(paths, directory / "arrow-ray").collect(executor="inline").lazy())
+        show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+        for name in (f"Hugging Face map, num_proc={WORKERS}", "Hugging Face map, cached"):
+            seconds = timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
+            show(name, seconds, plain, WORKERS)
+        show("Ray Data map_batches", ray_data(paths), plain, WORKERS, "no files")
 
 
 def bench_rows(directory: Path, paths: Sequence[Path], repeats: int, rows: int) -> None:
@@ -106,12 +127,12 @@ def bench_rows(directory: Path, paths: Sequence[Path], repeats: int, rows: int) 
         print(f"{name:12s} plain loop {theirs / rows * 1e6:6.2f}   ours {mine / rows * 1e6:6.2f}")
 
 
-def plain_batches(paths: Sequence[Path], output: Path) -> None:
+def plain_batches(paths: Sequence[Path], read: Callable[[Path], Iterator[Any]], output: Path) -> None:
     """What a careful engineer writes by hand for one core."""
     output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
-        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+        for batch in read(path):
             result = batch_function({"text": batch.column("text").to_pylist()})
             for name, values in result.items():
                 batch = batch.append_column(name, pa.array(values))  # noqa: PLW2901 - the batch grows
@@ -120,11 +141,19 @@ def plain_batches(paths: Sequence[Path], output: Path) -> None:
         writer.close()
 
 
+def parquet_batches(path: Path) -> Iterator[Any]:
+    yield from pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False)
+
+
+def arrow_batches(path: Path) -> Iterator[Any]:
+    yield from pa.ipc.open_stream(pa.memory_map(str(path)))
+
+
 def plain_row_map(paths: Sequence[Path], output: Path) -> None:
     output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
-        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+        for batch in parquet_batches(path):
             changes = [row_function(row) for row in batch.to_pylist()]
             result = batch.append_column("n", pa.array([change["n"] for change in changes]))
             writer = writer or pa.ipc.new_stream(output / f"{path.stem}.arrow", result.schema)
@@ -136,19 +165,19 @@ def plain_row_filter(paths: Sequence[Path], output: Path) -> None:
     output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
-        for batch in pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False):
+        for batch in parquet_batches(path):
             result = batch.filter(pa.array([row_predicate(row) for row in batch.to_pylist()]))
             writer = writer or pa.ipc.new_stream(output / f"{path.stem}.arrow", result.schema)
             writer.write_batch(result)
         writer.close()
 
 
-def ours_inline(paths: Sequence[Path], cache: Path) -> None:
-    scan(paths, cache).map(batch_function, batched=True).collect(executor="inline")
+def mapped(lazy: Any) -> Any:
+    return lazy.map(batch_function, batched=True)
 
 
-def ours_on_ray(paths: Sequence[Path], cache: Path) -> tuple[float, float, float]:
-    """Seconds for the start of Ray and the workers, for the map, and for the same again."""
+def started_pool(paths: Sequence[Path], cache: Path) -> Engine:
+    """A pool whose workers have started and have looked at the files."""
     started = time.perf_counter()
     ray.init(
         num_cpus=WORKERS,
@@ -157,18 +186,15 @@ def ours_on_ray(paths: Sequence[Path], cache: Path) -> tuple[float, float, float
         logging_level="ERROR",
         log_to_driver=False,
     )
-    with Engine("ray", workers=WORKERS) as engine:
-        warm_up = scan(paths, cache).select_columns("path").map(warm, batched=True)
-        run_all(warm_up.plan, warm_up.workspace, engine)
-        start = time.perf_counter() - started
-        plan = scan(paths, cache).map(batch_function, batched=True)
-        seconds = timed(lambda: run_all(plan.plan, plan.workspace, engine))
-        cached = timed(lambda: run_all(plan.plan, plan.workspace, engine))
-    return start, seconds, cached
+    pool = Engine("ray", workers=WORKERS)
+    plan = scan(paths, cache).select_columns("path").map(warm, batched=True)
+    run_all(plan.plan, plan.workspace, pool)
+    print(f"start of Ray and {WORKERS} workers {time.perf_counter() - started:.1f} s\n")
+    return pool
 
 
 def warm(_: Any) -> None:
-    """Changes nothing: what is wanted is that workers have started and have looked at the files."""
+    """Changes nothing."""
 
 
 def ray_data(paths: Sequence[Path]) -> float:
@@ -181,14 +207,10 @@ def add_to_batch(batch: dict[str, Any]) -> dict[str, Any]:
     return {**batch, **batch_function(batch)}
 
 
-def hugging_face(paths: Sequence[Path], cache: Path) -> tuple[float, float]:
-    """Seconds for the map, and for the same again."""
+def hugging_face(paths: Sequence[Path], cache: Path) -> Any:
     datasets.disable_progress_bars()
-    data = datasets.load_dataset(
-        "parquet", data_files=[str(path) for path in paths], split="train", cache_dir=str(cache)
-    )
-    run = timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
-    return run, timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
+    names = [str(path) for path in paths]
+    return datasets.load_dataset("parquet", data_files=names, split="train", cache_dir=str(cache))
 
 
 def scan(paths: Sequence[Path], cache: Path) -> Any:

@@ -142,6 +142,6 @@ class RayPool:
             )  # fmt: skip
         if not placed and seconds > self.workers.start_timeout:
             raise WorkerLostError(
-                f"no worker could be placed within {seconds:.0f} s: each needs {needs}, the cluster has {there}; ask for"
-                " less, or add nodes"
+                f"no worker could be placed within {seconds:.0f} s: each needs {needs}, the cluster has {there};"
+                " ask for less, or add nodes"
             )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from raydata_ext.plan.history import Origin
-    from raydata_ext.store import Receipt, Store
+    from raydata_ext.store import Receipt
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,11 @@ def run_all(
     Returns:
         The results of each part that ran, see `run_plan`; those of the last are the results of the plan.
     """
-    results: list[tuple[ShardResult, ...]] = []
-    later = True
-    while later:
-        now, rest = plan.head()
-        results.append(run_plan(now, workspace, engine, progress))
-        plan = Plan(tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[-1]), rest)
-        later = bool(rest)
+    now, later = plan.head()
+    results = [run_plan(now, workspace, engine, progress)]
+    if later:
+        shards = tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[0])
+        results += run_all(Plan(shards, later), workspace, engine, progress)
     return results
 
 
@@ -78,8 +76,9 @@ def run_plan(
         ReadError: an input is not what it should be.
         WorkerLostError: a worker died again and again.
     """
-    _learn_contents(plan, workspace.index)
     resolution = resolve(plan, workspace)
+    if _learn_contents(resolution, workspace.index):
+        resolution = resolve(plan, workspace)
     missing = resolution.missing
     shown = progress or Silent()
     shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
@@ -119,10 +118,17 @@ def _accounted(state: ShardState, done: Completed[ShardOutcome] | None) -> Shard
     return ShardResult(state.shard, receipt, done)
 
 
-def _learn_contents(plan: Plan, index: IdentityIndex) -> None:
-    """Hash inputs that are new or were touched, where that is quicker than sending them to workers to find out."""
-    unknown = [(shard, piece) for shard in plan.shards for piece in shard.pieces if index.content(piece) is None]
-    if sum(piece.num_bytes for _, piece in unknown) <= SMALL_WORK_BYTES:
-        for shard, piece in unknown:
-            before = time.time_ns()
-            index.add([Sighting(piece, shard.hash_piece(piece), before)])
+def _learn_contents(resolution: Resolution, index: IdentityIndex) -> bool:
+    """Hash inputs that are new or were touched, where that is quicker than sending them to workers to find out.
+
+    Returns:
+        Whether anything was hashed.
+    """
+    shards = [state.shard for state in resolution.states if state.identity is None]
+    unknown = [(shard, piece) for shard in shards for piece in shard.pieces if index.content(piece) is None]
+    if sum(piece.num_bytes for _, piece in unknown) > SMALL_WORK_BYTES:
+        return False
+    for shard, piece in unknown:
+        before = time.time_ns()
+        index.add([Sighting(piece, shard.hash_piece(piece), before)])
+    return bool(unknown)

@@ -53,7 +53,7 @@ class ShardActor:
     """One worker process.
 
     Args:
-        import_paths: `sys.path` of the driver: what its code was imported from is importable here, where it exists here.
+        import_paths: `sys.path` of the driver: what its code was imported from is importable here, if it exists here.
         board: where to give signs of life.
     """
 
@@ -106,7 +106,7 @@ class ShardActor:
             return cloudpickle.loads(pickled)
         except (ImportError, AttributeError) as error:
             raise PlanError(
-                f"worker {self._info.name} cannot import the code of a step ({error}); it looked in {self._import_paths}."
-                " Make the code importable there: install it, use a shared file system, or submit the job with its"
-                " working directory"
+                f"worker {self._info.name} cannot import the code of a step ({error}); it looked in"
+                f" {self._import_paths}. Make the code importable there: install it, use a shared file system, or"
+                " submit the job with its working directory"
             ) from error

@@ -82,5 +82,10 @@ class Chain:
             seen += ["first_row", position.first_row]
         if any(step.needs_rank for step in steps):
             seen += ["rank", position.index]
-        digests = [item.digest for item in self.fingerprints[:count]]
-        return combine("shard", KEY_REVISION, shard.digest, identity, len(digests), *digests, *seen)
+        return combine("shard", KEY_REVISION, shard.digest, identity, self._digests[count], *seen)
+
+    @cached_property
+    def _digests(self) -> tuple[str, ...]:
+        """A hash of the first 0, 1, 2, ... steps."""
+        digests = [item.digest for item in self.fingerprints]
+        return tuple(combine("steps", *digests[:count]) for count in range(len(digests) + 1))

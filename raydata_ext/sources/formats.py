@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -40,7 +40,7 @@ def make_reader(name: str, options: Mapping[str, object]) -> Reader:
     try:
         return reader.model_validate(dict(options))
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(_explain(problem) for problem in error.errors())
         raise ValueError(
             f"wrong options for format {name!r}: {problems}; the options are {sorted(reader.model_fields)}"
         ) from error
@@ -62,6 +62,13 @@ def infer_format(files: Sequence[InputFile]) -> str:
     if name is None:
         raise ValueError(f"the suffix of {path!r} stands for no known format; set format= to one of {sorted(FORMATS)}")
     return name
+
+
+def _explain(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == "extra_forbidden":
+        return f"{problem['loc'][0]}: there is no such option"
+    place = "".join(f"{part}: " for part in problem["loc"][:1])
+    return place + str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _format_of(name: str) -> str | None:

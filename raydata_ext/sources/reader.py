@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -48,7 +49,7 @@ class Reader(BaseModel, ABC):
             raise ValueError(f"a column is named twice in {list(columns)}")
         return columns
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """Hash of format and options: the part of a shard's key that says how bytes become rows."""
         options = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)

@@ -28,6 +28,14 @@ class Ragged(NamedTuple):
     tokens: NDArray[Any]
     lengths: NDArray[np.int64]
 
+    def count(self, token: int) -> NDArray[np.int64]:
+        """Return how often a token is in each row, shape (rows,)."""
+        places = np.flatnonzero(self.tokens == token)
+        if not len(places):
+            return np.zeros_like(self.lengths)
+        rows = np.searchsorted(np.cumsum(self.lengths), places, side="right")
+        return np.bincount(rows, minlength=len(self.lengths))
+
     def shifted(self, first: int | None) -> Ragged:
         """Return the rows moved by one: each begins with `first`, or with its last token, and loses that at the end."""
         starts = np.cumsum(self.lengths) - self.lengths

@@ -5,25 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, Union
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from raydata_ext.errors import ReadError
 from raydata_ext.store.atomic_files import write_file_atomically
 from raydata_ext.text.dictionary_file import (
     EXTRA_ROLE,
     DictionaryFileError,
     Entry,
+    File,
     format_entries,
-    parse_entries,
+    read_entries,
 )
 from raydata_ext.text.tokenizer import post_process, tokenize_line
 from raydata_ext.text.word_counts import count_words
-
-File = Union[str, os.PathLike[str], IO[str]]
 
 
 class Dictionary:
@@ -217,7 +216,7 @@ class Dictionary:
         Raises:
             DictionaryFileError: a line is not as it should be, or a symbol stands there twice without the flag.
         """
-        name, entries = _read(f)
+        name, entries = read_entries(f)
         special = [entry for entry in entries if entry.roles]
         words = {role: entry.word for entry in special for role in entry.roles if role != EXTRA_ROLE}
         extra = [entry.word for entry in special if EXTRA_ROLE in entry.roles]
@@ -233,7 +232,7 @@ class Dictionary:
         Raises:
             DictionaryFileError: as in `load`, or the special symbols of the file are not those here.
         """
-        name, entries = _read(f)
+        name, entries = read_entries(f)
         special = [entry.word for entry in entries if entry.roles]
         if special and special != self.symbols[: self.nspecial]:
             raise DictionaryFileError(
@@ -366,36 +365,3 @@ class Dictionary:
             entries.append(Entry(word, count, overwrite=word in seen))
             seen.add(word)
         return entries
-
-
-class TruncatedDictionary(Dictionary):
-    """The first symbols of another dictionary; the others are unknown words.
-
-    Args:
-        wrapped_dict: the dictionary, which stays as it is.
-        length: how many symbols, at least the special ones.
-    """
-
-    def __init__(self, wrapped_dict: Dictionary, length: int) -> None:
-        if length < wrapped_dict.nspecial:
-            raise ValueError(f"length is {length}; it must be at least {wrapped_dict.nspecial}, the special symbols")
-        self.__dict__.update(wrapped_dict.__dict__)
-        self.wrapped_dict = wrapped_dict
-        self.symbols = wrapped_dict.symbols[:length]
-        self.count = wrapped_dict.count[:length]
-        self.indices = {word: idx for word, idx in wrapped_dict.indices.items() if idx < length}
-
-
-def _read(f: File) -> tuple[str, list[Entry]]:
-    if not isinstance(f, str | os.PathLike):
-        name = str(getattr(f, "name", "dictionary file"))
-        return name, parse_entries(f.read(), name)
-    name = os.fspath(f)
-    try:
-        text = Path(f).read_bytes().decode("utf8")
-    except UnicodeDecodeError as error:
-        raise ReadError(
-            f"Incorrect encoding detected in {name}: byte {error.start} is not UTF-8 ({error.reason}),"
-            " please rebuild the dataset"
-        ) from error
-    return name, parse_entries(text, name)

@@ -12,9 +12,15 @@ Source: `Dictionary.load` and `save` of fairseq; the second flag is ours.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeAlias
 
 from raydata_ext.errors import ReadError
+
+File: TypeAlias = str | os.PathLike[str] | IO[str]
+"""A path, or an open text file."""
 
 OVERWRITE_FLAG = "#fairseq:overwrite"
 SPECIAL_FLAG = "#special:"
@@ -22,7 +28,7 @@ EXTRA_ROLE = "extra"
 
 
 class DictionaryFileError(ReadError, RuntimeError):
-    """A dictionary file has a line that is none, or a symbol twice; the message gives file and line."""
+    """A dictionary file has a line that is none, or a symbol twice; the message gives the file and what stands there."""
 
 
 @dataclass(frozen=True)
@@ -42,24 +48,31 @@ class Entry:
     roles: tuple[str, ...] = ()
 
 
-def parse_entries(text: str, name: str) -> list[Entry]:
-    """Read the text of a dictionary file.
+def read_entries(f: File) -> tuple[str, list[Entry]]:
+    """Read a dictionary file.
 
-    Args:
-        text: all of it.
-        name: of the file, for messages.
+    Returns:
+        Its name, for messages, and its lines.
 
     Raises:
-        DictionaryFileError: a line is not as above.
+        DictionaryFileError: it is not UTF-8, or a line is not as above.
     """
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [_parse(line, f"{name}: line {number}") for number, line in enumerate(lines, 1)]
+    if not isinstance(f, str | os.PathLike):
+        name = str(getattr(f, "name", "dictionary file"))
+        return name, _parse_lines(f.read(), name)
+    name = os.fspath(f)
+    try:
+        text = Path(f).read_bytes().decode("utf8")
+    except UnicodeDecodeError as error:
+        raise DictionaryFileError(
+            f"Incorrect encoding detected in {name}: byte {error.start} is not UTF-8 ({error.reason}),"
+            " please rebuild the dataset"
+        ) from error
+    return name, _parse_lines(text, name)
 
 
 def format_entries(entries: list[Entry]) -> str:
-    r"""The text that `parse_entries` reads as these entries.
+    r"""The text that `read_entries` reads as these lines.
 
     Raises:
         ValueError: a symbol holds `\n`, so it cannot stand in a file of lines.
@@ -72,6 +85,13 @@ def format_entries(entries: list[Entry]) -> str:
         flag = f" {OVERWRITE_FLAG}" if entry.overwrite else flag
         lines.append(f"{entry.word} {entry.count}{flag}\n")
     return "".join(lines)
+
+
+def _parse_lines(text: str, name: str) -> list[Entry]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [_parse(line, f"{name}: line {number}") for number, line in enumerate(lines, 1)]
 
 
 def _parse(line: str, place: str) -> Entry:

@@ -132,15 +132,16 @@ class LanguagePairDataset(ParentDataset):
 
     @override
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        columns: dict[str, Sequence[Any]] = {"source": list(map(self._source, children.items_of(self.src, indices)))}
-        targets = [None] * len(indices) if self.tgt is None else children.items_of(self.tgt, indices)
-        columns["target"] = list(map(self._target, targets))
-        if self.align_dataset is not None:
-            columns["alignment"] = children.items_of(self.align_dataset, indices)
-        return [
-            {"id": index, **dict(zip(columns, values, strict=True))}
-            for index, values in zip(indices, zip(*columns.values(), strict=True), strict=True)
+        sources = map(self._source, children.items_of(self.src, indices))
+        targets = map(self._target, [None] * len(indices) if self.tgt is None else children.items_of(self.tgt, indices))
+        samples = [
+            {"id": index, "source": source, "target": target}
+            for index, source, target in zip(indices, sources, targets, strict=True)
         ]
+        if self.align_dataset is not None:
+            for sample, alignment in zip(samples, children.items_of(self.align_dataset, indices), strict=True):
+                sample["alignment"] = alignment
+        return samples
 
     @override
     def collate_arrays(
@@ -188,17 +189,19 @@ class LanguagePairDataset(ParentDataset):
             rows = sort_by_size(rows, side)
         return rows
 
-    def _source(self, item: Any) -> NDArray[Any]:
-        tokens = np.asarray(item) if not (self.append_bos or self.remove_eos_from_source) else to_tokens(item)
+    def _source(self, item: Any) -> Any:
+        if not (self.append_bos or self.remove_eos_from_source):
+            return item
+        tokens = to_tokens(item)
         if self.append_bos:
             tokens = _beginning_with(self.src_dict.bos(), tokens)
         if self.remove_eos_from_source and len(tokens) and tokens[-1] == self.src_dict.eos():
             tokens = tokens[:-1]
         return tokens
 
-    def _target(self, item: Any) -> NDArray[Any] | None:
+    def _target(self, item: Any) -> Any:
         if item is None or not (self.append_bos or self.append_eos_to_target):
-            return item if item is None else np.asarray(item)
+            return item
         tokens = to_tokens(item)
         dictionary = self.tgt_dict or self.src_dict
         if self.append_eos_to_target and not (len(tokens) and tokens[-1] == dictionary.eos()):

@@ -134,7 +134,8 @@ def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_
     gate = job.path / "gate"
     slow = job.steps_file.read_text().replace(
         "    # a comment\n",
-        f"    import os, time\n    while 'doc00' in row['path'] and not os.path.exists({str(gate)!r}):\n        time.sleep(0.05)\n",
+        "    import os, time\n"
+        f"    while 'doc00' in row['path'] and not os.path.exists({str(gate)!r}):\n        time.sleep(0.05)\n",
     )
     job.write_steps(slow)
     process = subprocess.Popen(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from pathlib import Path
 
 import fsspec
 import pytest
 
 from raydata_ext.sources import InputFile, Piece
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def input_file(path: Path, name: str | None = None) -> InputFile:

@@ -187,11 +187,16 @@ def test_rows_come_back_as_they_were_written(rows: list[dict[str, object]]) -> N
         max_size=12,
     ).map("".join)
 )
-def test_any_tokens_give_as_many_rows_as_lines_or_a_fault(block: str) -> None:
-    filled = [line for line in block.split("\n") if line.strip()]
+def test_any_tokens_give_a_row_an_object_or_a_fault(block: str) -> None:
     try:
         batch = JsonBlockParser().parse(block.encode())
     except JsonFault:
         return
-    assert batch.num_rows == len(filled)
     batch.validate(full=True)
+    objects, rest = [], block.lstrip()
+    while rest:
+        value, end = json.JSONDecoder().raw_decode(rest)
+        objects.append(value)
+        rest = rest[end:].lstrip()
+    assert batch.num_rows == len(objects)
+    assert all(isinstance(value, dict) for value in objects)

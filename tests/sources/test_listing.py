@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 import pytest
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources import list_files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def make(root: Path, *names: str) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 
 import pytest
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources.local_files import LocalFiles, fixed_part
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_directory_stands_for_all_its_files_but_hidden_ones_and_markers(tmp_path: Path) -> None:

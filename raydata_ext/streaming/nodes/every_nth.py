@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from typing_extensions import override
 
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Wrapper
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, Rows, count_rows, pick
@@ -17,12 +17,56 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
+    from typing_extensions import Self
+
+    from raydata_ext.streaming.seeds import Seed
 
 Remainder: TypeAlias = Literal["uneven", "drop", "pad"]
 
 
 @dataclass(frozen=True, eq=False)
-class EveryNth(Wrapper):
+class FixedOrder(Wrapper):
+    """A node that counts the rows below it, so that nothing may change which rows come when.
+
+    Its sources are neither shuffled nor dealt; readers share its rows, not its shards.
+    """
+
+    orders_only = True
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return 1
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        return self.child.schema
+
+    @override
+    def shuffle_data_sources(self, seed: Seed) -> Self:
+        return self
+
+    @override
+    def shard_data_sources(self, count: int, index: int, *, contiguous: bool = False) -> Self:
+        return self
+
+    @override
+    def reshard_data_sources(self, count: int | None = None) -> Self:
+        return self
+
+    @override
+    def split(self, count: int, index: int) -> Node:
+        return EveryNth(self, count, index)
+
+    @override
+    def shift_seeds(self, by: int) -> Self:
+        """The node itself: all readers must see one order, of which each takes its part."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class EveryNth(FixedOrder):
     """Of each `step` rows, the one at place `offset`.
 
     Attributes:
@@ -36,13 +80,6 @@ class EveryNth(Wrapper):
     offset: int
     remainder: Remainder = "uneven"
 
-    orders_only = True
-
-    @property
-    @override
-    def num_shards(self) -> int:
-        return 1
-
     @property
     @override
     def num_rows(self) -> int | None:
@@ -54,30 +91,8 @@ class EveryNth(Wrapper):
 
     @property
     @override
-    def schema(self) -> pa.Schema | None:
-        return self.child.schema
-
-    @property
-    @override
     def settings(self) -> Mapping[str, Any]:
         return {"step": self.step, "offset": self.offset, "remainder": self.remainder}
-
-    @override
-    def shuffle_data_sources(self, seed: Any) -> EveryNth:
-        """The node itself: which rows these are depends on the order below."""
-        return self
-
-    @override
-    def shard_data_sources(self, count: int, index: int, *, contiguous: bool = False) -> EveryNth:
-        return self
-
-    @override
-    def reshard_data_sources(self, count: int | None = None) -> EveryNth:
-        return self
-
-    @override
-    def split(self, count: int, index: int) -> EveryNth:
-        return EveryNth(self, count, index)
 
     @override
     def open(self, bases: Bases | None) -> EveryNthCursor:

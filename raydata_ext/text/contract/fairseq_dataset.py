@@ -16,6 +16,7 @@ from raydata_ext.text.batch_by_size import batch_by_size
 from raydata_ext.text.contract.default_collate import default_collate
 from raydata_ext.text.contract.sizes import IntArray, Rows, Size, Sizes, as_sizes, longest, one_size, position
 from raydata_ext.text.contract.tensors import TensorKind, tensor_kind, to_tensors
+from raydata_ext.text.filter_by_size import split_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from raydata_ext.text.batches import Batches
+    from raydata_ext.text.filter_by_size import Limit
 
 
 class EpochListening:
@@ -155,6 +157,19 @@ class FairseqDataset(EpochListening, ABC):
             required_batch_size_multiple=required_batch_size_multiple,
             fixed_shapes=shapes,
         )
+
+    def filter_indices_by_size(self, indices: ArrayLike, max_sizes: Limit) -> tuple[NDArray[np.int64], list[int]]:
+        """Part rows into those whose size is at most `max_sizes`, and the others.
+
+        Args:
+            indices: numbers of rows, shape (n,).
+            max_sizes: the limit, see `fits`.
+
+        Returns:
+            The rows that are kept, in their order, and the others.
+        """
+        kept, ignored = split_by_size(indices, self, max_sizes)
+        return kept, ignored.tolist()
 
     # -- data that is far away ----------------------------------------------------------------------------------------
 

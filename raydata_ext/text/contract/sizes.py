@@ -67,15 +67,14 @@ def longest(sizes: Sizes) -> IntArray:
     return sizes if sizes.ndim == 1 else sizes.max(axis=1)
 
 
-def sort_by_size(rows: NDArray[np.int64], sizes: IntArray) -> NDArray[np.int64]:
-    """Return rows from short to long: by the first side, among equals by the second; then in the order given.
+def sort_by_size(rows: NDArray[np.int64], sizes: Sizes) -> NDArray[np.int64]:
+    """Return rows from short to long: by the first side or part, among equals by the next; then in the order given.
 
     Args:
         rows: numbers of rows, shape (n,).
-        sizes: those of all rows, shape (rows,) or (rows, sides).
+        sizes: those of all rows.
     """
-    sides = [sizes] if sizes.ndim == 1 else [sizes[:, side] for side in reversed(range(sizes.shape[1]))]
-    for side in sides:
+    for side in reversed(_sides(sizes)):
         rows = rows[np.argsort(_narrow(side)[rows], kind="stable")]
     return rows
 
@@ -91,6 +90,13 @@ def position(index: SupportsIndex, dataset: Sized) -> int:
     if not -length <= number < length:
         raise IndexError(f"{type(dataset).__name__}: index {number} is out of range for {length} rows")
     return number % length
+
+
+def _sides(sizes: Sizes) -> list[IntArray]:
+    """Return the lengths of all rows, an array for each that a row has."""
+    if isinstance(sizes, Mapping):
+        return [side for part in sizes.values() for side in _sides(part)]
+    return [sizes] if sizes.ndim == 1 else list(sizes.T)
 
 
 def _narrow(sizes: IntArray) -> IntArray:

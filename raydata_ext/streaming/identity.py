@@ -1,0 +1,39 @@
+"""What the rows of tables are, told cheaply, so that a state can be bound to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raydata_ext.fingerprint import combine, hash_value
+from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def identify_table(table: Table, contents: Mapping[str, str]) -> str:
+    """Hash of what the rows of a table are; no file is read for it.
+
+    Args:
+        table: the rows. Those in memory count by value.
+        contents: checksums of mapped files by path, as far as they are known; others count by name and size.
+    """
+    return combine("table", table.num_rows, *(part for leaf in _leaves(table) for part in _identity(leaf, contents)))
+
+
+def _identity(table: Table, contents: Mapping[str, str]) -> tuple[str | int, ...]:
+    if not isinstance(table, MemoryMappedTable):
+        return (hash_value(table.table),)
+    path = Path(table.path)
+    content = contents.get(table.path) or f"{path.name}:{path.stat().st_size}"
+    return content, table.num_rows, hash_value(table.replays)
+
+
+def _leaves(table: Table) -> Iterator[Table]:
+    if isinstance(table, ConcatenationTable):
+        for row_block in table.blocks:
+            for block in row_block:
+                yield from _leaves(block)
+    else:
+        yield table

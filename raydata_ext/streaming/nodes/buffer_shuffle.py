@@ -1,0 +1,143 @@
+"""The shuffle of Hugging Face `datasets` 5.0, row for row, on references.
+
+Shards in random order, up to ten groups of them read one row each in turn, and a buffer in which a random slot is emitted
+and filled again. Where the rows have no references of their own, `RowMemory` lends them some.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from typing_extensions import override
+
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
+from raydata_ext.streaming.nodes.gather import GatherCursor, open_rows
+from raydata_ext.streaming.nodes.round_robin import RoundRobin
+from raydata_ext.streaming.order import through_buffer
+from raydata_ext.streaming.row_memory import RowMemory
+from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, References
+from raydata_ext.streaming.seeds import Draws, Seed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+_NONE: References = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class BufferShuffle(Wrapper):
+    """Rows in an order that is random within the reach of a buffer.
+
+    Attributes:
+        buffer_size: slots of the buffer, at least 1.
+        seed: of the slots.
+        max_buffer_input_shards: groups of shards that fill the buffer side by side.
+    """
+
+    buffer_size: int
+    seed: Seed
+    max_buffer_input_shards: int
+
+    orders_only = True
+
+    @property
+    @override
+    def num_rows(self) -> int | None:
+        return self.child.num_rows
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        return self.child.schema
+
+    @property
+    @override
+    def settings(self) -> Mapping[str, Any]:
+        return {
+            "buffer_size": self.buffer_size,
+            "seed": self.seed.value,
+            "max_buffer_input_shards": self.max_buffer_input_shards,
+        }
+
+    @override
+    def shift_seeds(self, by: int) -> BufferShuffle:
+        return replace(self, child=self.child.shift_seeds(by), seed=self.seed.shifted(by))
+
+    @override
+    def at_epoch(self, epoch: int) -> BufferShuffle:
+        child = self.child.at_epoch(epoch).shuffle_data_sources(Seed(epoch))
+        return replace(self, child=child, seed=self.seed.shifted(epoch))
+
+    @override
+    def open(self, bases: Bases | None) -> Cursor:
+        rows = open_rows(self._groups(), bases)
+        if bases is not None:
+            return ShuffleCursor(self, rows, PIECE_ROWS)
+        memory = RowMemory(rows)
+        return GatherCursor(ShuffleCursor(self, memory, BATCH_ROWS, memory), memory.gather)
+
+    def _groups(self) -> Node:
+        """The rows in the order in which they reach the buffer."""
+        count = min(self.child.num_shards, self.max_buffer_input_shards)
+        if count < 2:  # noqa: PLR2004 - one group is the child itself
+            return self.child
+        return RoundRobin(tuple(self.child.shard_data_sources(count, i, contiguous=True) for i in range(count)))
+
+
+class ShuffleCursor(Cursor):
+    """A pass of references through a buffer, a window of many rows at a time.
+
+    Args:
+        node: the shuffle.
+        references: gives references.
+        window: rows of a window, at least; a larger buffer has larger windows, so that copying it costs little a row.
+        memory: what gives the references, where these do not last; it is told which rows wait.
+    """
+
+    def __init__(self, node: BufferShuffle, references: Cursor, window: int, memory: RowMemory | None = None) -> None:
+        self._size = node.buffer_size
+        self._window = max(window, node.buffer_size // 4)
+        self._memory = memory
+        self._input = RowReader(references)
+        self._buffer: References = _NONE
+        self._slots = Draws(node.seed.generator(), self._draw)
+
+    @override
+    def next(self) -> References | None:
+        if self._memory is not None and len(self._buffer):
+            self._memory.forget(self._buffer)
+        missing = self._size - len(self._buffer)
+        if missing and (rows := self._input.read(missing)) is not None:
+            self._buffer = np.concatenate([self._buffer, rows])
+        incoming = self._input.read(self._window) if len(self._buffer) == self._size else None
+        if incoming is not None:
+            emitted, self._buffer = through_buffer(self._buffer, incoming, self._slots.take(len(incoming)))
+            return emitted
+        if not len(self._buffer):
+            return None
+        rest, self._buffer = self._buffer.copy(), _NONE
+        self._slots.generator.shuffle(rest)
+        return rest
+
+    @override
+    def state(self) -> dict[str, Any]:
+        state = {"input": self._input.state(), "buffer": self._buffer, "slots": self._slots.state()}
+        if self._memory is not None:
+            state["memory"] = self._memory.mark()
+        return state
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._buffer = state["buffer"]
+        self._slots.load(state["slots"])
+        if self._memory is not None:
+            self._memory.recall(state["memory"], self._buffer, state["input"]["at"]["next"])
+        self._input.load(state["input"])
+
+    def _draw(self, generator: np.random.Generator, count: int) -> References:
+        return generator.integers(0, self._size, size=count)

@@ -1,0 +1,131 @@
+"""The rows of several nodes, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.order import dealt, permutation
+from raydata_ext.table import unify_schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from raydata_ext.streaming.rows import Rows
+    from raydata_ext.streaming.seeds import Seed
+
+
+@dataclass(frozen=True, eq=False)
+class Concat(Node):
+    """The rows of the first part, then those of the second, and so on.
+
+    Attributes:
+        parts: the nodes.
+    """
+
+    parts: tuple[Node, ...]
+
+    orders_only = True
+
+    @property
+    @override
+    def children(self) -> tuple[Node, ...]:
+        return self.parts
+
+    @override
+    def with_children(self, children: Sequence[Node]) -> Concat:
+        return Concat(tuple(children))
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return sum(part.num_shards for part in self.parts)
+
+    @property
+    @override
+    def num_rows(self) -> int | None:
+        rows = [part.num_rows for part in self.parts]
+        return None if None in rows else sum(count for count in rows if count is not None)
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        schemas = [part.schema for part in self.parts]
+        return None if None in schemas else unify_schemas(schemas)
+
+    @override
+    def shuffle_data_sources(self, seed: Seed) -> Concat:
+        """The shards of all parts in one random order."""
+        shards = self._shards(range(self.num_shards))
+        return Concat(tuple(shards[i] for i in permutation(len(shards), seed)))
+
+    @override
+    def shard_data_sources(self, count: int, index: int, *, contiguous: bool = False) -> Concat:
+        return Concat(self._shards(dealt(self.num_shards, count, index, contiguous=contiguous)))
+
+    @override
+    def reshard_data_sources(self, count: int | None = None) -> Concat:
+        each = None if count is None else -(-count // max(1, len(self.parts)))
+        return Concat(tuple(part.reshard_data_sources(each) for part in self.parts))
+
+    @override
+    def open(self, bases: Bases | None) -> ConcatCursor:
+        return ConcatCursor(self.parts, bases)
+
+    def _shards(self, numbers: range) -> tuple[Node, ...]:
+        """Some shards, each as a node, by their numbers over all parts."""
+        found: list[Node] = []
+        first = 0
+        for part in self.parts:
+            count = part.num_shards
+            start = max(0, -(-(first - numbers.start) // numbers.step))
+            for number in numbers[start:]:
+                if number >= first + count:
+                    break
+                found.append(part if count == 1 else part.shard_data_sources(count, number - first))
+            first += count
+        return tuple(found)
+
+
+class ConcatCursor(Cursor):
+    """A pass over all parts; one is open at a time.
+
+    Args:
+        parts: the nodes.
+        bases: see `Node.open`.
+    """
+
+    def __init__(self, parts: Sequence[Node], bases: Bases | None) -> None:
+        self._parts = parts
+        self._bases = bases
+        self._part = 0
+        self._input: Cursor | None = None
+
+    @override
+    def next(self) -> Rows | None:
+        while self._part < len(self._parts):
+            if self._input is None:
+                self._input = open_rows(self._parts[self._part], self._bases)
+            rows = self._input.next()
+            if rows is not None:
+                return rows
+            self._part += 1
+            self._input = None
+        return None
+
+    @override
+    def state(self) -> dict[str, Any]:
+        return {"part": self._part, "input": None if self._input is None else self._input.state()}
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._part, self._input = state["part"], None
+        if state["input"] is not None:
+            self._input = open_rows(self._parts[self._part], self._bases)
+            self._input.load(state["input"])

@@ -1,0 +1,218 @@
+"""Rows of several sources mixed, in turn or by chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from typing_extensions import override
+
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.order import picked, picks_until_used_up
+from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.rows import References, Rows, pick
+from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
+from raydata_ext.table import unify_schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+StoppingStrategy: TypeAlias = Literal["first_exhausted", "all_exhausted", "all_exhausted_without_replacement"]
+
+
+@dataclass(frozen=True, eq=False)
+class Interleave(Node):
+    """The next row of one source after another.
+
+    Attributes:
+        sources: the nodes.
+        probabilities: how likely each is picked; None is each in turn.
+        seed: of the picks.
+        stopping_strategy: `"first_exhausted"` ends with the last row of the first source that ends; `"all_exhausted"`
+            when each has ended once, where a source that ended begins again, shuffled anew if it is shuffled;
+            `"all_exhausted_without_replacement"` gives each row once.
+    """
+
+    sources: tuple[Node, ...]
+    probabilities: tuple[float, ...] | None
+    seed: Seed
+    stopping_strategy: StoppingStrategy
+
+    orders_only = True
+
+    @property
+    @override
+    def children(self) -> tuple[Node, ...]:
+        return self.sources
+
+    @override
+    def with_children(self, children: Sequence[Node]) -> Interleave:
+        return replace(self, sources=tuple(children))
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return min(source.num_shards for source in self.sources)
+
+    @property
+    @override
+    def num_rows(self) -> int | None:
+        rows = [source.num_rows for source in self.sources]
+        known = [count for count in rows if count is not None]
+        if len(known) < len(rows):
+            return None
+        if self.stopping_strategy == "all_exhausted_without_replacement":
+            return sum(known)
+        if self.probabilities is not None:
+            return None
+        if self.stopping_strategy == "first_exhausted":
+            shortest = min(known)
+            return 0 if shortest == 0 else (shortest - 1) * len(known) + known.index(shortest) + 1
+        return None
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        schemas = [source.schema for source in self.sources]
+        return None if None in schemas else unify_schemas(schemas)
+
+    @property
+    @override
+    def settings(self) -> Mapping[str, Any]:
+        probabilities = None if self.probabilities is None else list(self.probabilities)
+        seed = {} if self.probabilities is None else {"seed": self.seed.value}
+        return {"probabilities": probabilities, "stopping_strategy": self.stopping_strategy, **seed}
+
+    @override
+    def shift_seeds(self, by: int) -> Interleave:
+        sources = tuple(source.shift_seeds(by) for source in self.sources)
+        return replace(self, sources=sources, seed=self.seed.shifted(by))
+
+    @override
+    def at_epoch(self, epoch: int) -> Interleave:
+        sources = tuple(source.at_epoch(epoch) for source in self.sources)
+        return replace(self, sources=sources, seed=self.seed.shifted(epoch))
+
+    @override
+    def open(self, bases: Bases | None) -> InterleaveCursor:
+        return InterleaveCursor(self, bases)
+
+    def picks(self) -> Draws | Cycle:
+        """The number of the source of each row."""
+        if self.probabilities is None:
+            return Cycle(len(self.sources))
+        count, probabilities = len(self.sources), self.probabilities
+        return Draws(self.seed.generator(), lambda generator, size: generator.choice(count, size=size, p=probabilities))
+
+
+class Cycle:
+    """0, 1, ..., count - 1, again and again; read like `Draws`.
+
+    Args:
+        count: how many there are.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._position = 0
+
+    def peek(self) -> References:
+        """Numbers to come."""
+        return (np.arange(BLOCK) + self._position) % self._count
+
+    def use(self, count: int) -> None:
+        """Use so many of them."""
+        self._position = (self._position + count) % self._count
+
+    def state(self) -> Any:
+        """The position."""
+        return self._position
+
+    def load(self, state: Any) -> None:
+        """Go to a saved position."""
+        self._position = state
+
+
+class InterleaveCursor(Cursor):
+    """A pass over a mixture.
+
+    Args:
+        node: the mixture.
+        bases: see `Node.open`.
+    """
+
+    def __init__(self, node: Interleave, bases: Bases | None) -> None:
+        self._node = node
+        self._bases = bases
+        self._picks = node.picks()
+        self._passes = [0] * len(node.sources)
+        self._exhausted = np.zeros(len(node.sources), np.bool_)
+        self._counts = np.array(node.probabilities or [1.0] * len(node.sources)) > 0  # others are never picked
+        self._empty: set[int] = set()  # sources without any rows
+        self._inputs = [self._opened(source) for source in range(len(node.sources))]
+
+    @override
+    def next(self) -> Rows | None:
+        available = self._rows_at_hand()
+        while not self._has_ended():
+            picks = self._picks.peek()
+            has_rows = np.array(available) > 0
+            places = np.flatnonzero(has_rows[picks])  # picks of sources that are through for good are passed over
+            if not len(places):
+                self._picks.use(len(picks))
+                continue
+            served = picks_until_used_up(picks[places], available)
+            self._picks.use(int(places[served - 1]) + 1)
+            return self._taken(picks[places[:served]])
+        return None
+
+    @override
+    def state(self) -> dict[str, Any]:
+        return {
+            "picks": self._picks.state(),
+            "passes": list(self._passes),
+            "exhausted": self._exhausted.tolist(),
+            "inputs": [source.state() for source in self._inputs],
+        }
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._picks.load(state["picks"])
+        self._passes = list(state["passes"])
+        self._exhausted = np.array(state["exhausted"], np.bool_)
+        self._inputs = [self._opened(source) for source in range(len(self._inputs))]
+        for source, saved in zip(self._inputs, state["inputs"], strict=True):
+            source.load(saved)
+
+    def _rows_at_hand(self) -> list[int]:
+        """Rows that each source has at hand; one that has just ended is marked, and begins again where it is to."""
+        available = [source.available() for source in self._inputs]
+        for source, rows in enumerate(available):
+            if rows:
+                continue
+            self._exhausted[source] = True
+            if self._node.stopping_strategy == "all_exhausted" and source not in self._empty:
+                self._passes[source] += 1
+                self._inputs[source] = self._opened(source)
+                available[source] = self._inputs[source].available()
+                if not available[source]:
+                    self._empty.add(source)
+        return available
+
+    def _has_ended(self) -> bool:
+        ended = self._exhausted[self._counts]
+        return bool(ended.any() if self._node.stopping_strategy == "first_exhausted" else ended.all())
+
+    def _taken(self, picks: References) -> Rows:
+        counts = np.bincount(picks, minlength=len(self._inputs)).tolist()
+        pieces = [source.take(count) for source, count in zip(self._inputs, counts, strict=True) if count]
+        return pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks))
+
+    def _opened(self, source: int) -> RowReader:
+        """A source from its begin; after its first pass in another order, if it is shuffled."""
+        node, passed = self._node.sources[source], self._passes[source]
+        return RowReader(open_rows(node.at_epoch(mixed(passed)) if passed else node, self._bases))

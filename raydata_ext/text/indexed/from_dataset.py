@@ -1,0 +1,49 @@
+"""A column of tokens of a data set as `.bin` and `.idx`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
+from raydata_ext.text.indexed.token_file import data_path
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import DTypeLike
+
+    from raydata_ext.dataset import Dataset
+    from raydata_ext.text.indexed.mmap_index import Layout
+
+
+def write_indexed_dataset(
+    dataset: Dataset,
+    prefix: str | os.PathLike[str],
+    *,
+    column: str = "input_ids",
+    dtype: DTypeLike | None = None,
+    layout: Layout = "fairseq",
+) -> None:
+    """Write a column of lists of integers, an item a row, as `prefix.bin` and `prefix.idx`.
+
+    Args:
+        dataset: the rows.
+        prefix: path of the files, without suffix.
+        column: the column.
+        dtype: type of the tokens in the file; None is that of the column.
+        layout: see `MMapIndexedDatasetBuilder`; each row is a document in Megatron's.
+
+    Raises:
+        ValueError: a token does not fit the type.
+    """
+    column_type = dataset.schema.field(column).type.value_type.to_pandas_dtype()
+    builder = MMapIndexedDatasetBuilder(data_path(str(prefix)), dtype or column_type, layout=layout)
+    with builder:
+        for batch in dataset.table.iter_batches():
+            lists = batch.column(column)
+            builder.add_items(lists.flatten().to_numpy(), np.diff(lists.offsets.to_numpy()))
+            if layout == "megatron":
+                builder.end_documents(batch.num_rows)
+        builder.finalize()
