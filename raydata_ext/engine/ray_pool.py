@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 from ray.exceptions import RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from raydata_ext.engine.heartbeat import HeartbeatBoard
 from raydata_ext.engine.pool_member import Member
@@ -86,9 +87,11 @@ class RayPool:
 
     @property
     def board(self) -> Any:
-        """Where the actors give signs of life; made anew where its node was lost."""
+        """Where the actors give signs of life, on the driver's node."""
         if self._board is None:
-            self._board = ray.remote(HeartbeatBoard).options(num_cpus=0, max_restarts=-1).remote()
+            here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+            actor: Any = ray.remote(HeartbeatBoard)
+            self._board = actor.options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote()
         return self._board
 
     @property

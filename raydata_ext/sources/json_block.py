@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
@@ -37,13 +38,13 @@ class JsonBlockParser:
         if len(block) > _MOST_BYTES:
             raise JsonFault(block, 0, f"a line of {len(block)} bytes; {_MOST_BYTES} are the most that can be parsed")
         require_safe(block)
-        if not block.strip():
-            return pa.record_batch([], pa.schema([]))
         try:
             batch = self._read_plain(block)
         except pa.ArrowInvalid as error:
+            if not block.strip():
+                return pa.record_batch([], pa.schema([]))
             raise find_fault(block) or fault_of_row(block, str(error)) from error
-        num_lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        num_lines = int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n"))) + (not block.endswith(b"\n"))
         suspicious = batch.num_rows != num_lines or any(1 + _levels(field.type) > MAX_LEVELS for field in batch.schema)
         fault = find_fault(block) if suspicious else None
         if fault is not None:

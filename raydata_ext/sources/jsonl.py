@@ -40,7 +40,7 @@ class JsonLinesReader(Reader):
         return super().hash_piece(piece) if piece.end is None else hash_lines(piece)
 
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """One batch a block of about 8 MB; blocks may differ in schema."""
+        """One batch a block of about 4 MB; blocks may differ in schema."""
         parser = JsonBlockParser()
         for offset, block in line_blocks(piece):
             mark = len(UTF8_BOM) if offset == 0 and block.startswith(UTF8_BOM) else 0

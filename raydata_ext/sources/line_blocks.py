@@ -18,7 +18,7 @@ from raydata_ext.sources.input_file import InputFile, Piece
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 
 
 def split_at_lines(file: InputFile, max_bytes: int) -> list[Piece]:

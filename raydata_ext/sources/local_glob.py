@@ -34,24 +34,31 @@ def local_glob(root: str, pattern: str, hidden: tuple[str, ...] = (".",)) -> Ite
     parts = [part for part in pattern.split("/") if part]
     if parts[-1] == "**":
         parts.append("*")
-    yield from _matches(root, parts, hidden, frozenset([_directory_id(root)]))
+    root_stat = Path(root).stat()
+    yield from _matches(root, parts, hidden, frozenset([(root_stat.st_dev, root_stat.st_ino)]))
 
 
 def _matches(directory: str, parts: Sequence[str], hidden: tuple[str, ...], above: _Ids) -> Iterator[str]:
     head, rest = parts[0], parts[1:]
     if head == "**":
         yield from _matches(directory, rest, hidden, above)
-        for below in _entries(directory, "*", hidden):
-            if below.is_dir() and _directory_id(below.path) not in above:
-                yield from _matches(below.path, parts, hidden, above | {_directory_id(below.path)})
+        for below, ids in _directories(directory, "*", hidden, above):
+            if ids != above:
+                yield from _matches(below, parts, hidden, ids)
     elif rest:
-        for below in _entries(directory, head, hidden):
-            if below.is_dir():
-                yield from _matches(below.path, rest, hidden, above | {_directory_id(below.path)})
+        for below, ids in _directories(directory, head, hidden, above):
+            yield from _matches(below, rest, hidden, ids)
     else:
         for entry in _entries(directory, head, hidden):
             if entry.is_file() or (entry.is_symlink() and not entry.is_dir()):
                 yield entry.path
+
+
+def _directories(directory: str, pattern: str, hidden: tuple[str, ...], above: _Ids) -> Iterator[tuple[str, _Ids]]:
+    for entry in _entries(directory, pattern, hidden):
+        if entry.is_dir():
+            stat = entry.stat()
+            yield entry.path, above | {(stat.st_dev, stat.st_ino)}
 
 
 def _entries(directory: str, pattern: str, hidden: tuple[str, ...]) -> Iterator[os.DirEntry[str]]:
@@ -61,8 +68,3 @@ def _entries(directory: str, pattern: str, hidden: tuple[str, ...]) -> Iterator[
         for entry in entries:
             if matches(entry.name) and not entry.name.startswith(shown):
                 yield entry
-
-
-def _directory_id(path: str) -> tuple[int, int]:
-    stat = Path(path).stat()
-    return stat.st_dev, stat.st_ino

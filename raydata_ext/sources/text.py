@@ -110,7 +110,9 @@ class TextReader(Reader):
 
     def _lines(self, piece: Piece) -> Iterator[pa.Array]:
         for offset, block in line_blocks(piece):
-            text = self._decode(piece, offset, block).replace(b"\r\n", b"\n")
+            text = self._decode(piece, offset, block)
+            if b"\r" in text:
+                text = text.replace(b"\r\n", b"\n")
             ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
             ends -= np.arange(len(ends))
             data = text.replace(b"\n", b"")

@@ -22,11 +22,15 @@ class Delivery:
     Args:
         cursor: gives record batches.
         format_options: keyword arguments of `get_formatter`; `name` None is plain Python.
+
+    Attributes:
+        ended: whether all rows were delivered.
     """
 
     def __init__(self, cursor: Cursor, format_options: Mapping[str, Any]) -> None:
         self._rows = RowReader(cursor)
         self._format = dict(format_options)
+        self.ended = False
 
     def state(self) -> State:
         """The position after the last row that was delivered."""
@@ -46,15 +50,17 @@ class Delivery:
             for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
                 reader.advance(1)
                 yield row
+        self.ended = True
 
     def batches(self, batch_size: int, *, drop_last_batch: bool) -> Iterator[Any]:
         """Batches of rows; only the last may be shorter."""
         formatter = get_formatter(**self._format)
         while (batch := self._rows.read(batch_size)) is not None:
             if batch.num_rows < batch_size and drop_last_batch:
-                return
+                break
             data = pa.Table.from_batches([batch]) if self._format["name"] == "arrow" else batch
             yield formatter.batch(data)
+        self.ended = True
 
 
 def _plain_rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:

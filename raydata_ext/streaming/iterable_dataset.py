@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from raydata_ext.errors import StateError
-from raydata_ext.plan import Cast, Filter, Map, RemoveColumns, RenameColumns, SelectColumns, TableShard, UserFunction
+from raydata_ext.formatting import get_formatter
+from raydata_ext.plan import Cast, Filter, Map, RemoveColumns, RenameColumns, SelectColumns, UserFunction
 from raydata_ext.streaming.delivery import Delivery
-from raydata_ext.streaming.identity import identify_table
-from raydata_ext.streaming.nodes.base import Node
+from raydata_ext.streaming.make_source import source_of_generator, source_of_shards, source_of_tables
 from raydata_ext.streaming.nodes.batch import Batch
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.nodes.repeat import Repeat
-from raydata_ext.streaming.nodes.shard_source import ShardSource
 from raydata_ext.streaming.nodes.skip import Skip
-from raydata_ext.streaming.nodes.table_source import TableSource
 from raydata_ext.streaming.nodes.take import Take
 from raydata_ext.streaming.nodes.transform import Transform, below_row_steps
 from raydata_ext.streaming.nodes.unbatch import Unbatch
 from raydata_ext.streaming.seeds import Seed
-from raydata_ext.streaming.shards import GeneratorShard, StreamShard, stream_shard
 from raydata_ext.streaming.shared_epoch import SharedEpoch
 from raydata_ext.streaming.state import VERSION, decode, describe, encode, require_same
-from raydata_ext.streaming.torch_side import LoaderProcess, class_for_torch, loader_process
-from raydata_ext.table import InMemoryTable, Table, concat_tables
+from raydata_ext.streaming.torch_side import class_for_torch, loader_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,5 +33,432 @@ if TYPE_CHECKING:
     from raydata_ext.formatting import Format
     from raydata_ext.plan import InputShard, Step
     from raydata_ext.plan.steps import BatchFormat
+    from raydata_ext.streaming.nodes.base import Node
+    from raydata_ext.streaming.shards import StreamShard
+    from raydata_ext.table import Table
 
-Columns = "str | Sequence[str]"
+Columns: TypeAlias = "str | Sequence[str]"
+
+_PLAIN: Mapping[str, Any] = {"name": None, "columns": None}
+
+
+@dataclass
+class _Pass:
+    """A pass that was begun: in which epoch, by which loader process, and how far it is."""
+
+    epoch: int
+    worker: tuple[int, int] | None
+    delivery: Delivery
+
+
+class IterableDataset:
+    """Rows as a stream. Each method gives a new stream; nothing is read before one iterates.
+
+    It is a `torch.utils.data.IterableDataset` as soon as torch is imported: each process of a loader reads its part.
+
+    Args:
+        node: where the rows come from, and what is done to them.
+        epoch: the epoch.
+        format_options: keyword arguments of `get_formatter`.
+    """
+
+    def __init__(self, node: Node, *, epoch: int = 0, format_options: Mapping[str, Any] = _PLAIN) -> None:
+        self._node = node
+        self._epoch = SharedEpoch(epoch)
+        self._format = dict(format_options)
+        self._pass: _Pass | None = None
+        self._pending: dict[str, Any] | None = None
+
+    # -- where rows come from -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_shards(cls, shards: Iterable[InputShard | StreamShard]) -> IterableDataset:
+        """Stream the shards of a plan or source."""
+        return cls(source_of_shards(shards))
+
+    @classmethod
+    def from_tables(cls, tables: Sequence[Table | pa.Table], *, fingerprint: str | None = None) -> IterableDataset:
+        """Stream tables, each a shard.
+
+        Args:
+            tables: one at least.
+            fingerprint: hash of what the rows are, if there is one.
+        """
+        return cls(source_of_tables(tables, identity=fingerprint))
+
+    @classmethod
+    def from_generator(
+        cls,
+        function: Callable[..., Iterable[Mapping[str, Any]]],
+        gen_kwargs: Mapping[str, Any] | None = None,
+        *,
+        schema: pa.Schema | None = None,
+    ) -> IterableDataset:
+        """Stream what a generator function gives.
+
+        Args:
+            function: returns an iterable of rows, the same each time it is called with the same arguments.
+            gen_kwargs: its keyword arguments. Lists among them are lists of shards, all of one length: the function is
+                called once a shard with lists of one item.
+            schema: schema of the rows; None is what the values say, batch by batch.
+
+        Raises:
+            ValueError: the lists in `gen_kwargs` differ in length.
+        """
+        return cls(source_of_generator(function, gen_kwargs or {}, schema))
+
+    # -- what it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def node(self) -> Node:
+        """The root of the tree of nodes."""
+        return self._node
+
+    @property
+    def num_shards(self) -> int:
+        """Shards that readers can share without cutting any."""
+        return self._node.num_shards
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """Schema of the rows, where it is known without reading."""
+        return self._node.schema
+
+    @property
+    def column_names(self) -> list[str] | None:
+        """Names of the columns, where they are known without reading."""
+        return None if self.schema is None else list(self.schema.names)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next pass is of."""
+        return self._epoch.get()
+
+    def __len__(self) -> int:
+        rows = self._node.num_rows
+        if rows is None:
+            raise TypeError("the number of rows of this stream is not known before it is read")
+        return rows
+
+    def __repr__(self) -> str:
+        columns = "columns not known" if self.column_names is None else f"columns {self.column_names}"
+        return f"IterableDataset({columns}, {self.num_shards} shards, epoch {self.epoch})"
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        *,
+        with_indices: bool = False,
+        input_columns: Columns | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        drop_last_batch: bool = False,
+        remove_columns: Columns | None = None,
+        schema: pa.Schema | None = None,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        constructor_kwargs: Mapping[str, Any] | None = None,
+        batch_format: BatchFormat | None = None,
+        desc: str | None = None,
+    ) -> IterableDataset:
+        """Give every row or batch to a function and merge what it returns into the row or batch.
+
+        Args:
+            function: as in `LazyDataset.map`; may be a coroutine function, whose calls run side by side.
+            with_indices: also give the number of the row among those of this reader (a list of them for a batch).
+            input_columns: give the values of these columns in place of the row or batch.
+            batched: give batches.
+            batch_size: rows of a batch; None is all rows.
+            drop_last_batch: leave out the last batch where it is shorter.
+            remove_columns: columns that go before the result is merged.
+            schema: schema of the result; None is what the values say.
+            fn_kwargs: keyword arguments of each call.
+            constructor_kwargs: keyword arguments of the class, where `function` is one.
+            batch_format: what a batch is given as; None is the format of the stream.
+            desc: name of the step in messages.
+        """
+        step = Map(
+            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
+            batched=batched,
+            batch_size=batch_size,
+            input_columns=_optional_names(input_columns),
+            with_indices=with_indices,
+            batch_format=self._batch_format(batch_format, batched=batched),
+            desc=desc,
+            drop_last_batch=drop_last_batch,
+            remove_columns=_optional_names(remove_columns) or (),
+            schema=schema,
+        )
+        return self._then(step)
+
+    def filter(
+        self,
+        function: Callable[..., Any],
+        *,
+        with_indices: bool = False,
+        input_columns: Columns | None = None,
+        batched: bool = False,
+        batch_size: int | None = 1000,
+        fn_kwargs: Mapping[str, Any] | None = None,
+        constructor_kwargs: Mapping[str, Any] | None = None,
+        batch_format: BatchFormat | None = None,
+        desc: str | None = None,
+    ) -> IterableDataset:
+        """Keep the rows for which a function says so: a bool for a row, or a bool for each row of a batch.
+
+        Args:
+            function: as in `LazyDataset.filter`.
+            with_indices: as in `map`, as all others.
+            input_columns: see there.
+            batched: see there.
+            batch_size: see there.
+            fn_kwargs: see there.
+            constructor_kwargs: see there.
+            batch_format: see there.
+            desc: see there.
+        """
+        step = Filter(
+            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
+            batched=batched,
+            batch_size=batch_size,
+            input_columns=_optional_names(input_columns),
+            with_indices=with_indices,
+            batch_format=self._batch_format(batch_format, batched=batched),
+            desc=desc,
+        )
+        return self._then(step)
+
+    def select_columns(self, columns: Columns) -> IterableDataset:
+        """Keep these columns, in this order."""
+        return self._then(SelectColumns(_names(columns)))
+
+    def remove_columns(self, columns: Columns) -> IterableDataset:
+        """Leave these columns out."""
+        return self._then(RemoveColumns(_names(columns)))
+
+    def rename_column(self, old: str, new: str) -> IterableDataset:
+        """Give a column another name."""
+        return self.rename_columns({old: new})
+
+    def rename_columns(self, names: Mapping[str, str]) -> IterableDataset:
+        """Give columns other names, old to new."""
+        return self._then(RenameColumns(tuple(names.items())))
+
+    def cast(self, schema: pa.Schema) -> IterableDataset:
+        """Bring the columns to a schema; columns that rows lack become null."""
+        return self._then(Cast(schema))
+
+    def batch(self, batch_size: int, *, drop_last_batch: bool = False) -> IterableDataset:
+        """Put rows together: a row of the result holds the lists of the values of `batch_size` rows."""
+        _require_at_least(1, batch_size=batch_size)
+        return self.over(Batch(self._node, batch_size, drop_last_batch))
+
+    def unbatch(self) -> IterableDataset:
+        """Take rows of lists apart: a row of the result holds one element of each list."""
+        return self.over(Unbatch(self._node))
+
+    # -- order --------------------------------------------------------------------------------------------------------
+
+    def shuffle(
+        self, seed: int | None = None, *, buffer_size: int = 1000, max_buffer_input_shards: int = 10
+    ) -> IterableDataset:
+        """Shuffle shards, and rows within the reach of a buffer.
+
+        The order is that of Hugging Face `datasets` 5.0, row for row. Rows of tables are shuffled as references: a buffer of
+        a million rows takes 8 MB.
+
+        Args:
+            seed: not negative; None is a random one, so that no saved state fits another process.
+            buffer_size: rows of the buffer.
+            max_buffer_input_shards: groups of shards that fill the buffer side by side.
+        """
+        _require_at_least(1, buffer_size=buffer_size, max_buffer_input_shards=max_buffer_input_shards)
+        known = known_seed(seed)
+
+        def shuffled(child: Node) -> Node:
+            return BufferShuffle(child.shuffle_data_sources(known), buffer_size, known, max_buffer_input_shards)
+
+        return self.over(below_row_steps(self._node, shuffled, only_indexed=True))
+
+    def skip(self, n: int) -> IterableDataset:
+        """Leave out the first `n` rows."""
+        _require_at_least(0, n=n)
+        return self.over(below_row_steps(self._node, lambda child: Skip(child, n)))
+
+    def take(self, n: int) -> IterableDataset:
+        """Only the first `n` rows."""
+        _require_at_least(0, n=n)
+        return self.over(below_row_steps(self._node, lambda child: Take(child, n)))
+
+    def repeat(self, num_times: int | None = None) -> IterableDataset:
+        """All rows `num_times` times, each time in the same order; None is without end."""
+        if num_times is not None:
+            _require_at_least(0, num_times=num_times)
+        return self.over(Repeat(self._node, num_times))
+
+    def shard(self, num_shards: int, index: int, *, contiguous: bool = True) -> IterableDataset:
+        """One of `num_shards` parts; where there are not so many shards, they are cut.
+
+        Args:
+            num_shards: number of parts.
+            index: number of the part.
+            contiguous: whether a part is a run of shards; else it is every `num_shards`-th.
+        """
+        _require_at_least(1, num_shards=num_shards)
+        if not 0 <= index < num_shards:
+            raise ValueError(f"index is {index}; there are parts 0 to {num_shards - 1}")
+        if num_shards > self.num_shards:
+            return self.over(self._node.split(num_shards, index))
+        return self.over(self._node.shard_data_sources(num_shards, index, contiguous=contiguous))
+
+    def reshard(self, num_shards: int | None = None) -> IterableDataset:
+        """The same rows in smaller shards, as far as sources can be cut.
+
+        Args:
+            num_shards: how many there should be at least; None is one for each row group or record batch.
+        """
+        if num_shards is not None:
+            _require_at_least(1, num_shards=num_shards)
+        return self.over(self._node.reshard_data_sources(num_shards))
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def with_format(
+        self, type: Format | None = None, columns: Sequence[str] | None = None, **options: Any  # noqa: A002 - as in HF
+    ) -> IterableDataset:
+        """Rows and batches as `"python"`, `"numpy"`, `"torch"`, `"pandas"` or `"arrow"`.
+
+        Args:
+            type: the format; None is `"python"`.
+            columns: the columns to show; None is all.
+            options: of the format, see `get_formatter`.
+        """
+        options = {"name": type, "columns": columns, **options}
+        get_formatter(**options)  # raises what is wrong with them here and now
+        return IterableDataset(self._node, epoch=self.epoch, format_options=options)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._begin().rows()
+
+    def iter(self, batch_size: int, *, drop_last_batch: bool = False) -> Iterator[Any]:
+        """Iterate over batches of `batch_size` rows; the last may be shorter."""
+        _require_at_least(1, batch_size=batch_size)
+        return self._begin().batches(batch_size, drop_last_batch=drop_last_batch)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Shuffle the next pass for this epoch. Loader processes that live on see it, too.
+
+        Raises:
+            StateError: the state of another epoch was loaded, and was not read on from yet.
+        """
+        _require_at_least(0, epoch=epoch)
+        if epoch == self.epoch:
+            return
+        if self._pending is not None and not self._pending["ended"]:
+            raise StateError(
+                f"a state of epoch {self.epoch} was loaded and not read on from; set_epoch({epoch}) would lose the rest of"
+                " that epoch: begin the loop at the epoch of the state"
+            )
+        self._pending, self._pass = None, None
+        self._epoch.set(epoch)
+
+    # -- state --------------------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """The position after the last row that was delivered by the pass that was begun last; JSON."""
+        if self._pass is None and self._pending is not None:
+            return dict(self._pending)
+        began = self._pass
+        return {
+            "version": VERSION,
+            "epoch": self.epoch if began is None else began.epoch,
+            "worker": None if began is None or began.worker is None else list(began.worker),
+            "stream": describe(self._node),
+            "ended": began is not None and began.delivery.ended,
+            "position": None if began is None else encode(began.delivery.state()),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next pass go on where a state was taken; nothing is read before.
+
+        Raises:
+            StateError: the state is not of this stream; names what differs.
+        """
+        if state.get("version") != VERSION:
+            raise StateError(f"the state has version {state.get('version')}; this release reads version {VERSION}")
+        require_same(state["stream"], describe(self._node))
+        self._epoch.set(state["epoch"])
+        self._pending, self._pass = dict(state), None
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    @property
+    def __class__(self) -> Any:
+        """What `isinstance` sees: torch's class as well, once there is torch, without the cost of importing it."""
+        return class_for_torch(IterableDataset)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pass": None}
+
+    def _begin(self) -> Delivery:
+        """A pass of the present epoch, or what is left of one where a state was loaded; for this loader process."""
+        process = loader_process()
+        worker = None if process is None else (process.index, process.count)
+        epoch, state, self._pending = self.epoch, self._pending, None
+        node = self._node.at_epoch(epoch) if epoch else self._node
+        if worker is not None:
+            node = node.split(worker[1], worker[0]).shift_seeds(worker[0])
+        delivery = Delivery(open_rows(node, None), self._format)
+        if state is not None and state["position"] is not None:
+            if state["worker"] != (None if worker is None else list(worker)):
+                raise StateError(
+                    f"the state was saved by {_named(state['worker'])} and is loaded by {_named(worker)}; use as many loader"
+                    " processes as there were then, and load each one's own state"
+                )
+            delivery.load(decode(state["position"]))
+        self._pass = _Pass(epoch, worker, delivery)
+        return delivery
+
+    def over(self, node: Node) -> IterableDataset:
+        """A stream of another node, in the format and epoch of this one."""
+        return IterableDataset(node, epoch=self.epoch, format_options=self._format)
+
+    def _then(self, step: Step) -> IterableDataset:
+        return self.over(Transform(self._node, step))
+
+    def _batch_format(self, asked: BatchFormat | None, *, batched: bool) -> BatchFormat:
+        if asked is not None:
+            return asked
+        own: BatchFormat = self._format["name"] or "python"
+        return own if batched else "python"
+
+
+def known_seed(seed: int | None) -> Seed:
+    """A user's seed, or a random one for None.
+
+    Raises:
+        ValueError: it is negative.
+    """
+    if seed is None:
+        return Seed(int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1)))
+    _require_at_least(0, seed=seed)
+    return Seed(seed)
+
+
+def _require_at_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise ValueError(f"{name} is {value}; it must be at least {least}")
+
+
+def _named(worker: Sequence[int] | None) -> str:
+    return "the main process" if worker is None else f"loader process {worker[0]} of {worker[1]}"
+
+
+def _names(columns: Columns) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _optional_names(columns: Columns | None) -> tuple[str, ...] | None:
+    return None if columns is None else _names(columns)

@@ -13,20 +13,20 @@ class LoaderProcess:
     """Which of the processes of a `torch.utils.data.DataLoader` this is.
 
     Attributes:
-        index: its number; None outside of a loader process.
+        index: its number.
         count: how many there are.
     """
 
-    index: int | None = None
-    count: int = 1
+    index: int
+    count: int
 
 
-def loader_process() -> LoaderProcess:
-    """Which loader process this is; makes what it inherited from its parent usable."""
+def loader_process() -> LoaderProcess | None:
+    """Which loader process this is, or None; makes what it inherited from its parent usable."""
     data: Any = sys.modules.get("torch.utils.data")
     info = None if data is None else data.get_worker_info()
     if info is None:
-        return LoaderProcess()
+        return None
     asynchronous: Any = sys.modules.get("fsspec.asyn")
     if asynchronous is not None:
         asynchronous.reset_lock()  # the thread that may have held it stayed in the parent

@@ -165,7 +165,7 @@ def _small_counts(limits: NDArray[np.int32]) -> list[int]:
     counts = block.copy()
     for ahead in range(1, int(block.max())):
         np.minimum(counts[:-ahead], np.maximum(block[ahead:], ahead), out=counts[:-ahead])
-    return counts[:BLOCK_ROWS].tolist()
+    return list(counts[:BLOCK_ROWS].tolist())
 
 
 def _search(limits: NDArray[np.int32], start: int, expected: int) -> int:

@@ -1,7 +1,7 @@
 """Batches as two arrays: the rows of all batches one after the other, and where each batch ends.
 
-A list of lists costs 40 bytes a row in every process that holds it. Here it is the bytes of one integer, and as a mapped
-file it is shared by all processes of a machine.
+A list of lists costs 40 bytes a row in every process that holds it. Here it is the bytes of one integer, and as a
+mapped file it is shared by all processes of a machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Batches(Sequence[NDArray[np.integer[Any]]]):
 
     Args:
         indices: row numbers of all batches, one batch after the other: any integer dtype, shape (rows,).
-        boundaries: where batches begin and end in `indices`: int64 of shape (batches + 1,), from 0 to `rows`, ascending.
+        boundaries: where batches begin and end in `indices`, ascending from 0 to `rows`: int64 of shape (batches + 1,).
 
     Raises:
         ValueError: the boundaries do not fit the indices.
@@ -64,7 +64,7 @@ class Batches(Sequence[NDArray[np.integer[Any]]]):
         lists = table.column(COLUMN).chunk(0)
         # The first list is empty: so a file without batches still has the type of its rows.
         batches = cls(lists.values.to_numpy(), lists.offsets.to_numpy()[1:])
-        batches._path = str(path)  # noqa: SLF001 - made here
+        batches._path = str(path)
         return batches
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,7 +1,8 @@
 r"""Turning lines of text into token numbers, as a step of the engine.
 
-Lines end at `\n` bytes and nowhere else, so a source and a target file of as many lines give as many rows each, whatever
-else is in them and however they are cut. Rows are Arrow lists; `write_indexed` makes a `.bin` and `.idx` of them.
+Lines end at `\n` bytes and nowhere else, so a source and a target file of as many lines give as many rows each,
+whatever else is in them and however they are cut. Rows are Arrow lists; `write_indexed` makes a `.bin` and `.idx` of
+them.
 
 Source: `Binarizer` of fairseq.
 """
@@ -10,13 +11,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset
 from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
@@ -25,6 +24,9 @@ from raydata_ext.text.tokenizer import tokenize_line
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
 
     from raydata_ext.engine import Workers
     from raydata_ext.sources import Paths

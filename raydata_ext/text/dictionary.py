@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-from typing_extensions import Self
 
 from raydata_ext.store.atomic_files import write_file_atomically
 from raydata_ext.text.dictionary_file import (
@@ -23,6 +19,13 @@ from raydata_ext.text.dictionary_file import (
 )
 from raydata_ext.text.tokenizer import post_process, tokenize_line
 from raydata_ext.text.word_counts import count_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 class Dictionary:
@@ -85,7 +88,12 @@ class Dictionary:
 
     def __fingerprint__(self) -> tuple[object, ...]:
         """What encoding and decoding depend on: all but the counts."""
-        return tuple(self.symbols), tuple(sorted(self._roles.items())), tuple(self._role_words().values()), self.nspecial
+        return (
+            tuple(self.symbols),
+            tuple(sorted(self._roles.items())),
+            tuple(self._role_words().values()),
+            self.nspecial,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} symbols, {self.nspecial} of them special)"
@@ -145,10 +153,14 @@ class Dictionary:
             separator: stands between symbols.
         """
         tokens = np.asarray(tensor)
-        if tokens.ndim == 2:  # noqa: PLR2004 - lines of tokens
+        if tokens.ndim > 1:
             rest = (bpe_symbol, escape_unk, extra_symbols_to_ignore, unk_string, include_eos, separator)
             return "\n".join(self.string(line, *rest) for line in tokens)
-        ignored = {*(extra_symbols_to_ignore or ()), *self._numbers("bos"), *(() if include_eos else self._numbers("eos"))}
+        ignored = {
+            *(extra_symbols_to_ignore or ()),
+            *self._numbers("bos"),
+            *(() if include_eos else self._numbers("eos")),
+        }
         unknown = self.unk_string(escape_unk) if unk_string is None else unk_string
         unk = {*self._numbers("unk")}
         words = (unknown if token in unk else self[token] for token in tokens.tolist() if token not in ignored)
@@ -339,9 +351,8 @@ class Dictionary:
         for entry in entries:
             if entry.word in self.indices and not entry.overwrite:
                 raise DictionaryFileError(
-                    f"{name}: Duplicate word found when loading Dictionary: {entry.word!r}. Duplicate words can overwrite"
-                    " earlier ones by adding the #fairseq:overwrite flag at the end of the corresponding row in the"
-                    " dictionary file. If using the Camembert model, please download an updated copy of the model file."
+                    f"{name}: Duplicate word found when loading Dictionary: {entry.word!r}. To let it overwrite the"
+                    " earlier one, end its line with the flag #fairseq:overwrite; else take the line out"
                 )
             self.add_symbol(entry.word, entry.count, overwrite=True)
 
@@ -354,7 +365,8 @@ class Dictionary:
         for role, idx in self._roles.items():
             roles[idx].append(role)
         return [
-            Entry(self.symbols[idx], self.count[idx], roles=tuple(names or [EXTRA_ROLE])) for idx, names in roles.items()
+            Entry(self.symbols[idx], self.count[idx], roles=tuple(names or [EXTRA_ROLE]))
+            for idx, names in roles.items()
         ]
 
     def _entries(self) -> list[Entry]:

@@ -1,7 +1,7 @@
 r"""The file of a dictionary: `symbol SPACE count`, a line each, in the order of their numbers.
 
-The count follows the *last* space, so symbols may hold spaces. A line ends at `\n` alone. What stands after the count is
-a flag:
+The count follows the *last* space, so symbols may hold spaces. A line ends at `\n` alone. What stands after the count
+is a flag:
 
 * `#fairseq:overwrite`: the symbol stands in the dictionary already, and gets this place as well.
 * `#special:ROLES`: a special symbol (bos, pad, eos, unk, extra). fairseq leaves special symbols out of the file, and so
@@ -28,7 +28,7 @@ EXTRA_ROLE = "extra"
 
 
 class DictionaryFileError(ReadError, RuntimeError):
-    """A dictionary file has a line that is none, or a symbol twice; the message gives the file and what stands there."""
+    """A dictionary file has a line that is none, or a symbol twice; the message gives file and text."""
 
 
 @dataclass(frozen=True)
@@ -107,5 +107,7 @@ def _parse(line: str, place: str) -> Entry:
             f"{place}: Incorrect dictionary format, expected '<token> <cnt> [flags]', got {line!r}"
         ) from None
     if len(rest) + len(field) >= len(line):
-        raise DictionaryFileError(f"{place}: Incorrect dictionary format, no symbol stands before the count in {line!r}")
+        raise DictionaryFileError(
+            f"{place}: Incorrect dictionary format, no symbol stands before the count in {line!r}"
+        )
     return Entry(rest, count, overwrite, roles)

@@ -1,7 +1,7 @@
 """Leaving out rows that are longer than a model can take.
 
-A size is a number (one sequence), a tuple (source and target) or a dict (one size a corpus), and so is a limit. Both the
-size of one row and the sizes of all rows, as arrays in place of numbers, go through the one rule in `fits`.
+A size is a number (one sequence), a tuple (source and target) or a dict (one size a corpus), and so is a limit. Both
+the size of one row and the sizes of all rows, as arrays in place of numbers, go through the one rule in `fits`.
 
 Source: `filter_by_size` of fairseq.
 """
@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 logger = logging.getLogger(__name__)
 
-Limit = Union[float, Sequence[Union[float, None]], Mapping[str, "Limit"], None]
+Limit: TypeAlias = "float | Sequence[float | None] | Mapping[str, Limit] | None"
 """What a size may be at most; None is anything."""
 
 SHOWN = 10
@@ -40,8 +42,8 @@ def filter_by_size(
 
     Args:
         indices: row numbers, shape (rows,).
-        dataset: gives sizes: by its array `sizes` of shape (all rows,) or (all rows, parts) where it has one, else by
-            `size(index)`, row by row; or a function of the row number.
+        dataset: gives sizes: by `sizes_at(rows)` or by its array `sizes` of shape (all rows,) or (all rows, parts)
+            where it has one, else by `size(index)`, row by row; or a function of the row number.
         max_positions: the limit. See `fits`.
         raise_exception: whether a row that is too long is an error.
 
@@ -70,15 +72,15 @@ def filter_by_size(
 def split_by_size(
     indices: ArrayLike | Iterable[int], dataset: SizedDataset | Callable[[int], Any], max_positions: Limit
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Part row numbers into those whose size is at most `max_positions` and the others; arguments of `filter_by_size`."""
+    """Part row numbers into those that `filter_by_size` keeps and the others; arguments as there."""
     rows = np.asarray(indices if hasattr(indices, "__len__") else list(indices), dtype=np.int64)  # type: ignore[arg-type]
-    sizes = getattr(dataset, "sizes", None)
-    if sizes is None or callable(sizes):
+    sizes = _sizes_of(dataset, rows)
+    if sizes is None:
         mask = np.fromiter(
             (fits(_size_of(dataset, index), max_positions) for index in rows.tolist()), dtype=np.bool_, count=len(rows)
         )
     else:
-        mask = np.broadcast_to(fits(_columns(sizes, rows), max_positions), rows.shape)
+        mask = np.broadcast_to(fits(sizes, max_positions), rows.shape)
     return rows[mask], rows[~mask]
 
 
@@ -121,16 +123,19 @@ def _all(answers: Iterable[Any]) -> Any:
     return result
 
 
-def _columns(sizes: Any, rows: NDArray[np.int64]) -> Any:
-    """The sizes of some rows, with an array for each part of a size."""
+def _sizes_of(dataset: Any, rows: NDArray[np.int64]) -> Any:
+    """The sizes of some rows, with an array in place of each number; None where they are asked for one by one."""
+    if hasattr(dataset, "sizes_at"):
+        return _columns(dataset.sizes_at(rows))
+    sizes = getattr(dataset, "sizes", None)
+    return None if sizes is None else _columns(np.asarray(sizes)[rows])
+
+
+def _columns(sizes: Any) -> Any:
     if isinstance(sizes, Mapping):
-        return {key: _columns(part, rows) for key, part in sizes.items()}
-    if isinstance(sizes, tuple):
-        return tuple(_columns(part, rows) for part in sizes)
-    array = np.asarray(sizes)
-    return array[rows] if array.ndim == 1 else tuple(array[rows, part] for part in range(array.shape[1]))
+        return {key: _columns(part) for key, part in sizes.items()}
+    return sizes if sizes.ndim == 1 else tuple(sizes.T)
 
 
 def _size_of(dataset: SizedDataset | Callable[[int], Any], index: int) -> Any:
-    size = getattr(dataset, "size", dataset)
-    return size(index)
+    return dataset.size(index) if hasattr(dataset, "size") else dataset(index)

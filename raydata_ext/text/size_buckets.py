@@ -5,10 +5,12 @@ Source: `get_buckets` and `get_bucketed_sizes` of fairseq, whose results these a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 
 def get_buckets(sizes: ArrayLike, num_buckets: int) -> NDArray[np.integer[Any]]:

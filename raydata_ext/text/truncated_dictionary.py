@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from raydata_ext.text.dictionary import Dictionary
 
+
 class TruncatedDictionary(Dictionary):
     """The first symbols of another dictionary; the others are unknown words.
 

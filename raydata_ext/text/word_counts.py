@@ -40,10 +40,10 @@ def count_words(
     executor: str | None = None,
     workers: Workers | int | None = None,
 ) -> pa.Table:
-    """Count the words of text files, or of a column of a plan.
+    r"""Count the words of text files, or of a column of a plan.
 
     Args:
-        lines: paths of text files (UTF-8, lines end at `\\n` bytes alone), or a plan with a column of strings.
+        lines: paths of text files (UTF-8, lines end at `\n` bytes alone), or a plan with a column of strings.
         tokenize: gives the words of a line.
         column: the column, where `lines` is a plan.
         cache_dir: where the counts of shards are kept, where `lines` are paths.

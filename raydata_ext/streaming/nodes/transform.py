@@ -112,7 +112,7 @@ class TransformCursor(Cursor):
         return make_operator(0, self._worker, trail, Position(0, self._index)), trail
 
 
-def below_row_steps(node: Node, make: Callable[[Node], Node]) -> Node:
+def below_row_steps(node: Node, make: Callable[[Node], Node], *, only_indexed: bool = False) -> Node:
     """Put a node that chooses or orders rows below the steps that treat each row for itself.
 
     The rows are the same, and the steps are not done on rows that are left out; what lies below may have references.
@@ -120,10 +120,19 @@ def below_row_steps(node: Node, make: Callable[[Node], Node]) -> Node:
     Args:
         node: what the new node is to be put on.
         make: makes the new node of the one below it.
+        only_indexed: leave it on top where what lies below the steps has no references.
     """
-    if isinstance(node, Transform) and node.is_row_by_row:
-        return replace(node, child=below_row_steps(node.child, make))
-    return make(node)
+    steps: list[Transform] = []
+    lowest = node
+    while isinstance(lowest, Transform) and lowest.is_row_by_row:
+        steps.append(lowest)
+        lowest = lowest.child
+    if only_indexed and not lowest.indexed:
+        return make(node)
+    made = make(lowest)
+    for step in reversed(steps):
+        made = replace(step, child=made)
+    return made
 
 
 def _schema_after(step: Step, schema: pa.Schema | None) -> pa.Schema | None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from raydata_ext.dataset import Dataset
-    from raydata_ext.text.indexed.mmap_index import Layout
 
 
 def write_indexed_dataset(
@@ -24,7 +23,6 @@ def write_indexed_dataset(
     *,
     column: str = "input_ids",
     dtype: DTypeLike | None = None,
-    layout: Layout = "fairseq",
 ) -> None:
     """Write a column of lists of integers, an item a row, as `prefix.bin` and `prefix.idx`.
 
@@ -33,17 +31,13 @@ def write_indexed_dataset(
         prefix: path of the files, without suffix.
         column: the column.
         dtype: type of the tokens in the file; None is that of the column.
-        layout: see `MMapIndexedDatasetBuilder`; each row is a document in Megatron's.
 
     Raises:
         ValueError: a token does not fit the type.
     """
     column_type = dataset.schema.field(column).type.value_type.to_pandas_dtype()
-    builder = MMapIndexedDatasetBuilder(data_path(str(prefix)), dtype or column_type, layout=layout)
-    with builder:
+    with MMapIndexedDatasetBuilder(data_path(str(prefix)), dtype or column_type) as builder:
         for batch in dataset.table.iter_batches():
             lists = batch.column(column)
             builder.add_items(lists.flatten().to_numpy(), np.diff(lists.offsets.to_numpy()))
-            if layout == "megatron":
-                builder.end_documents(batch.num_rows)
         builder.finalize()

@@ -138,9 +138,7 @@ class IndexedDatasetBuilder:
         dimensions = [len(shape) for shape in self._shapes]
         elements = [int(np.prod(shape)) for shape in self._shapes]
         sizes = [size for shape in self._shapes for size in shape]
-        header = _HEADER.pack(
-            MAGIC, _VERSION, code(self._dtype), self._dtype.itemsize, len(self._shapes), len(sizes)
-        )
+        header = _HEADER.pack(MAGIC, _VERSION, code(self._dtype), self._dtype.itemsize, len(self._shapes), len(sizes))
         longs = [np.cumsum([0, *dimensions]), np.cumsum([0, *elements]), np.array(sizes)]
         index.unlink(missing_ok=True)
         self._temporary.replace(self._path)
@@ -174,4 +172,5 @@ def _read_index(path: str) -> tuple[np.dtype[Any], NDArray[np.int64]]:
         raise CorruptFileError(f"{path}: unknown type code {type_code}; the codes are {sorted(DTYPES)}")
     dtype = DTYPES[type_code]
     dtype = np.dtype(np.float32) if dtype.kind == "f" and element == np.dtype(np.float32).itemsize else dtype
-    return dtype, np.diff(np.frombuffer(data, "<i8", items + 1, _HEADER.size + 8 * (items + 1)).astype(np.int64))
+    offsets = np.frombuffer(data, "<i8", items + 1, _HEADER.size + 8 * (items + 1)).astype(np.int64)
+    return dtype, offsets[1:] - offsets[:-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from raydata_ext.text.contract.fairseq_dataset import FairseqDataset
     from raydata_ext.text.dictionary import Dictionary
 
+_MIN_PARTS = len(("split", "de-en", "suffix"))
 IMPLEMENTATIONS = ("raw", "lazy", "cached", "mmap")
 
 
@@ -129,9 +130,9 @@ def infer_language_pair(path: str | os.PathLike[str]) -> tuple[str, str] | tuple
     """
     for name in sorted(entry.name for entry in Path(path).iterdir()):
         parts = name.split(".")
-        languages = parts[1].split("-") if len(parts) > 2 else []  # noqa: PLR2004 - split, languages, and more
-        if len(languages) == 2:  # noqa: PLR2004 - a pair
-            return languages[0], languages[1]
+        source, dash, target = parts[1].partition("-") if len(parts) >= _MIN_PARTS else ("", "", "")
+        if dash and "-" not in target:
+            return source, target
     return None, None
 
 

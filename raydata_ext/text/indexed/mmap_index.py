@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.store.atomic_files import write_file_atomically
@@ -33,6 +32,8 @@ from raydata_ext.text.indexed.token_types import code, dtype_of_code
 
 if TYPE_CHECKING:
     import os
+
+    from numpy.typing import NDArray
 
 Layout = Literal["fairseq", "megatron"]
 
@@ -76,8 +77,8 @@ def read_mmap_index(path: str | os.PathLike[str], bin_bytes: int) -> MMapIndex:
         CorruptFileError: it is no index, is cut off, or does not belong to a `.bin` file of that size.
     """
     name = str(path)
-    data = np.fromfile(path, dtype=np.uint8) if Path(path).stat().st_size else np.empty(0, np.uint8)
-    if len(data) < _HEADER.size or data[: len(MAGIC)].tobytes() != MAGIC:
+    data = Path(path).read_bytes()
+    if len(data) < _HEADER.size or not data.startswith(MAGIC):
         raise CorruptFileError(f"{name}: it does not begin with {MAGIC!r}, so it is no index of a mapped dataset")
     _, version, type_code, items = _HEADER.unpack_from(data)
     if version != _VERSION:
@@ -110,8 +111,8 @@ def write_mmap_index(path: str | os.PathLike[str], index: MMapIndex) -> None:
     write_file_atomically(path, b"".join(parts))
 
 
-def _sections(data: NDArray[np.uint8], items: int, name: str) -> tuple[int, int | None, bool]:
-    """Where the sizes begin, how many document borders there are (None in fairseq's files), and whether modes follow."""
+def _sections(data: bytes, items: int, name: str) -> tuple[int, int | None, bool]:
+    """Where sizes begin, how many document borders there are (None in fairseq's files), and whether modes follow."""
     if len(data) == _HEADER.size + 12 * items:
         return _HEADER.size, None, False
     if len(data) >= _MEGATRON_HEADER.size:

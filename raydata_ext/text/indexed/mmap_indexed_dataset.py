@@ -6,7 +6,6 @@ import operator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-import numpy as np
 from typing_extensions import override
 
 from raydata_ext.text.contract.sizes import position
@@ -16,6 +15,7 @@ from raydata_ext.text.indexed.token_file import TokenFileDataset, data_path, exi
 if TYPE_CHECKING:
     import os
 
+    import numpy as np
     from numpy.typing import NDArray
 
 

@@ -14,9 +14,11 @@ import numpy as np
 from raydata_ext.errors import CorruptFileError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import DTypeLike, NDArray
 
-DTYPES = MappingProxyType(
+DTYPES: Mapping[int, np.dtype[Any]] = MappingProxyType(
     {
         1: np.dtype(np.uint8),
         2: np.dtype(np.int8),
