@@ -3,10 +3,10 @@
 Run `python benchmarks/bench_map.py` (about three minutes), or with `--small` for a quick look. The data, Parquet files
 of words from the standard library's source files, is made in a temporary directory (in `TMPDIR`) and removed.
 
-Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"]]}` over all rows, once from the Parquet
-files and once from Arrow files made of them, since that is where Hugging Face starts. Everyone ends with the rows in
-Arrow files, except Ray Data, whose rows come from and stay in its object store. Starting Ray and its workers is shown
-apart. The ratio per core is seconds times cores, over the seconds of the plain loop.
+Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"]]}` over all rows, once from the
+Parquet files and once from Arrow files made of them, since that is where Hugging Face starts. Everyone ends with the
+rows in Arrow files, except Ray Data, whose rows come from and stay in its object store. Starting Ray and its workers is
+shown apart. The ratio per core is seconds times cores, over the seconds of the plain loop.
 
 Rows: `{"n": len(row["text"])}` and a filter by it, for every row alone, against a loop over `to_pylist`.
 """
@@ -19,6 +19,7 @@ import os
 import random
 import sysconfig
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ import ray.data
 
 from raydata_ext import scan_dataset
 from raydata_ext.engine import Engine, run_all
+from raydata_ext.plan import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,7 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=309_000, help="rows of about 1 kB")
     parser.add_argument("--small", action="store_true", help="30,000 rows")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of those that start nothing; the fastest counts")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of those that start nothing; the fastest counts")
     parser.add_argument("--only-inline", action="store_true", help="the plain loop and ours inline")
     arguments = parser.parse_args()
     rows = 30_000 if arguments.small else arguments.rows
@@ -75,18 +77,14 @@ def main() -> None:
         bench_from_parquet(directory, paths, arguments.repeats, pool)
         bench_from_arrow(directory, paths, arguments.repeats, pool)
         bench_rows(directory, paths[:4], arguments.repeats, rows * 4 // FILES)
-        if pool is not None:
-            pool.close()
 
 
 def bench_from_parquet(directory: Path, paths: Sequence[Path], repeats: int, pool: Engine | None) -> None:
     print("batches, from Parquet")
-    plain = fastest(repeats, lambda n: plain_batches(paths, parquet_batches, directory / f"plain-{n}"))
+    plain = fastest(repeats, directory, lambda out: plain_batches(paths, parquet_batches, out))
     show("plain pyarrow loop, one core", plain, plain, 1)
-    inline = fastest(repeats, lambda n: mapped(scan(paths, directory / f"inline-{n}")).collect(executor="inline"))
+    inline = fastest(repeats, directory, lambda out: mapped(scan(paths, out)).collect(executor="inline"))
     show("ours inline", inline, plain, 1)
-    again = mapped(scan(paths, directory / "inline-0"))
-    show("ours inline, cached", fastest(repeats, lambda _: again.collect(executor="inline")), plain, 1)
     if pool is not None:
         plan = mapped(scan(paths, directory / "ray"))
         show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
@@ -95,18 +93,23 @@ def bench_from_parquet(directory: Path, paths: Sequence[Path], repeats: int, poo
 
 def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool: Engine | None) -> None:
     print("\nbatches, from Arrow")
-    loaded = [scan(paths, directory / f"arrow-{n}").collect(executor="inline") for n in range(repeats)]
-    files = [Path(file["filename"]) for file in loaded[0].cache_files]
-    plain = fastest(repeats, lambda n: plain_batches(files, arrow_batches, directory / f"plain-{n}"))
+    loaded = scan(paths, directory / "arrow").collect(executor="inline")
+    files = [Path(file["filename"]) for file in loaded.cache_files]
+    plain = fastest(repeats, directory, lambda out: plain_batches(files, arrow_batches, out))
     show("plain pyarrow loop, one core", plain, plain, 1)
-    inline = fastest(repeats, lambda n: mapped(loaded[n].lazy()).collect(executor="inline"))
+    inline = fastest(repeats, directory, lambda out: mapped(moved(loaded, out)).collect(executor="inline"))
     show("ours inline", inline, plain, 1)
     data = hugging_face(paths, directory / "huggingface")
-    theirs = fastest(repeats, lambda n: data.map(batch_function, batched=True, new_fingerprint=f"run-{n}"))
+    theirs = fastest(
+        repeats,
+        directory,
+        lambda out: data.map(batch_function, batched=True, cache_file_name=str(out / "data.arrow")),
+    )
     show("Hugging Face map", theirs, plain, 1)
     if pool is not None:
-        plan = mapped(scan(paths, directory / "arrow-ray").collect(executor="inline").lazy())
+        plan = mapped(loaded.lazy())
         show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+        pool.close()  # its workers hold the cores
         for name in (f"Hugging Face map, num_proc={WORKERS}", "Hugging Face map, cached"):
             seconds = timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
             show(name, seconds, plain, WORKERS)
@@ -116,20 +119,16 @@ def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool:
 def bench_rows(directory: Path, paths: Sequence[Path], repeats: int, rows: int) -> None:
     print(f"\nrow by row, {rows} rows, microseconds a row (reading and writing included)")
     for name, plain, ours in (
-        ("map", plain_row_map, lambda plan: plan.map(row_function)),
-        ("filter", plain_row_filter, lambda plan: plan.filter(row_predicate)),
+        ("map", plain_row_map, lambda lazy: lazy.map(row_function)),
+        ("filter", plain_row_filter, lambda lazy: lazy.filter(row_predicate)),
     ):
-        theirs = fastest(repeats, lambda n, plain=plain: plain(paths, directory / f"plain-rows-{n}"))
-        mine = fastest(
-            repeats,
-            lambda n, name=name, ours=ours: ours(scan(paths, directory / f"{name}-{n}")).collect(executor="inline"),
-        )
+        theirs = fastest(repeats, directory, lambda out, plain=plain: plain(paths, out))
+        mine = fastest(repeats, directory, lambda out, ours=ours: ours(scan(paths, out)).collect(executor="inline"))
         print(f"{name:12s} plain loop {theirs / rows * 1e6:6.2f}   ours {mine / rows * 1e6:6.2f}")
 
 
 def plain_batches(paths: Sequence[Path], read: Callable[[Path], Iterator[Any]], output: Path) -> None:
     """What a careful engineer writes by hand for one core."""
-    output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
         for batch in read(path):
@@ -150,7 +149,6 @@ def arrow_batches(path: Path) -> Iterator[Any]:
 
 
 def plain_row_map(paths: Sequence[Path], output: Path) -> None:
-    output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
         for batch in parquet_batches(path):
@@ -162,7 +160,6 @@ def plain_row_map(paths: Sequence[Path], output: Path) -> None:
 
 
 def plain_row_filter(paths: Sequence[Path], output: Path) -> None:
-    output.mkdir(exist_ok=True)
     for path in paths:
         writer = None
         for batch in parquet_batches(path):
@@ -174,6 +171,11 @@ def plain_row_filter(paths: Sequence[Path], output: Path) -> None:
 
 def mapped(lazy: Any) -> Any:
     return lazy.map(batch_function, batched=True)
+
+
+def moved(data: Any, cache: Path) -> Any:
+    """The rows of a data set as a plan whose results go to a cache of its own."""
+    return replace(data.lazy(), workspace=Workspace(cache))
 
 
 def started_pool(paths: Sequence[Path], cache: Path) -> Engine:
@@ -236,8 +238,13 @@ def write_corpus(directory: Path, rows: int) -> list[Path]:
     return paths
 
 
-def fastest(repeats: int, action: Callable[[int], Any]) -> float:
-    return min(timed(lambda number=number: action(number)) for number in range(repeats))
+def fastest(repeats: int, directory: Path, action: Callable[[Path], Any]) -> float:
+    """Seconds of the fastest of several runs, each with an empty directory to write to."""
+    seconds = []
+    for _ in range(repeats):
+        with TemporaryDirectory(dir=directory) as output:
+            seconds.append(timed(lambda output=output: action(Path(output))))
+    return min(seconds)
 
 
 def timed(action: Callable[[], Any]) -> float:

@@ -1,6 +1,6 @@
 """bz2 and xz files of one or more streams, read strictly.
 
-Not `lzma.LZMAFile`, which takes a damaged second stream for the end of the file, nor Arrow, which stops at an empty one.
+Not `lzma.LZMAFile`, which takes a damaged second stream for the end, nor Arrow's bz2, which fails at an empty one.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class ArrowTokenDataset(FairseqDataset):
     """One column of a data set as token items, each a view of the mapped file, not writable.
 
-    Files are mapped when a row or the sizes are first asked for. A copy sent to another process carries paths, not rows.
+    Files are mapped when a row or the sizes are first asked for. What travels to another process
+    is paths, not rows.
 
     Args:
         dataset: the data set, or a table.

@@ -56,7 +56,7 @@ class LanguagePairDataset(ParentDataset):
         ValueError: sides or dictionaries do not fit together.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - fairseq's order
         self,
         src: Any,
         src_sizes: Any,
@@ -181,7 +181,7 @@ class LanguagePairDataset(ParentDataset):
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:
-        """Return rows from short to long, by source, then by target; equal ones in the order of `seed`, or as they are."""
+        """Return rows from short to long, by source, then target; equal ones in the order of `seed`, or as they are."""
         rows = np.arange(len(self))
         if self.shuffle:
             rows = fairseq_random_state(self.seed).permutation(len(self))

@@ -28,8 +28,8 @@ TARGETS: Final = ("self", "future", "past")
 class MonolingualDataset(BaseWrapperDataset):
     """A dataset of tokens, with what a language model is to predict.
 
-    With targets, the child's items are triples of source, future and past, as `TokenBlockDataset` makes them. An item is
-    a dict of `id`, `source` and `target`: an array, a list of arrays if there are several targets, or None.
+    With targets, the child's items are triples of source, future and past, as `TokenBlockDataset` makes them. An item
+    is a dict of `id`, `source` and `target`: an array, a list of arrays if there are several targets, or None.
 
     Args:
         dataset: the child.

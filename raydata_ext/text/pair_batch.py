@@ -106,9 +106,7 @@ def collate_pairs(
     return batch
 
 
-def _first_positions(
-    lengths: NDArray[np.int64], widths: tuple[int, int], left: tuple[bool, bool]
-) -> NDArray[np.int64]:
+def _first_positions(lengths: NDArray[np.int64], widths: tuple[int, int], left: tuple[bool, bool]) -> NDArray[np.int64]:
     """Return what position 0 of each row becomes: in the padded source row, and in the flat padded targets."""
     offsets = np.where(left, np.array(widths) - lengths, 0)
     offsets[:, 1] += np.arange(len(lengths)) * widths[1]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
 
 import pytest
 import raydata_ext as rdx
+from raydata_ext.engine.visibility import Sight
 from raydata_ext.errors import PlanError, StepError, WorkerLostError
 
 pytestmark = pytest.mark.usefixtures("ray_session")
@@ -136,3 +139,28 @@ def test_code_that_a_worker_cannot_import_is_named(scan, tmp_path, monkeypatch):
     module.unlink()
     with pytest.raises(PlanError, match="vanishing_steps"):
         scan.map(vanishing_steps.length, version="1").collect(executor="ray", workers=1)
+
+
+class Hang:
+    def __call__(self, row):
+        if "doc13" in row["path"]:
+            while True:
+                time.sleep(0.1)
+        return length(row)
+
+
+def test_a_worker_that_moves_nothing_is_named_with_its_node_and_how_far_it_got(scan):
+    workers = rdx.Workers(min=1, max=2, max_attempts=1, stall_timeout=5)
+    with pytest.raises(WorkerLostError, match=r"doc\d\d\.txt.*on node \w+ has made no progress for \d+ s, after .* rows"):
+        scan.map(Hang, version="1").collect(executor="ray", workers=workers)
+
+
+def test_a_node_that_does_not_see_the_cache_ends_the_run(scan, monkeypatch):
+    monkeypatch.setattr("raydata_ext.engine.ray_pool.sight_of", blind_sight)
+    with pytest.raises(PlanError, match=r"node .* does not see /nowhere"):
+        scan.map(length, version="blind").collect(executor="ray", workers=1)
+
+
+@contextlib.contextmanager
+def blind_sight(cache_dir, inputs):
+    yield Sight("/nowhere/.mark", "token")

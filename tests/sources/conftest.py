@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
+from typing import TYPE_CHECKING
 
 import fsspec
 import pytest
 
 from raydata_ext.sources import InputFile, Piece
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def input_file(path: Path, name: str | None = None) -> InputFile:
-    stat = os.stat(path)
+    stat = path.stat()
     return InputFile(str(path), name or path.name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}")
 
 

@@ -82,11 +82,10 @@ def test_a_truncated_file_gives_what_is_whole_and_then_an_error_with_the_positio
 ) -> None:
     whole = COMPRESS[codec](DATA)
     file = write(whole[: -cut if cut >= 1 else int(len(whole) * cut)])
-    received = b""
+    parts: list[bytes] = []
     with closing(DecompressedStream(file)) as stream, pytest.raises(ReadError) as caught:
-        while part := stream.read(300_000):
-            received += part
-        pytest.fail("the end of a truncated file was taken for the end of the data")
+        parts.extend(iter(lambda: stream.read(300_000), b""))
+    received = b"".join(parts)
     assert DATA.startswith(received)
     assert len(received) > 0.2 * len(DATA) or cut == 0.1 or codec == "bz2"  # its blocks hold 900 kB
     assert f"{file.path}: byte {len(received)} of the decompressed data" in str(caught.value)

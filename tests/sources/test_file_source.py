@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import pickle
 import shutil
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +13,6 @@ import pytest
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources import FileShard, FileSource, scan_files
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,5 +160,5 @@ def test_wrong_arguments_are_refused_before_anything_is_read(tmp_path: Path) -> 
     with pytest.raises(NoMatchError, match="no file matches"):
         scan_files(tmp_path / "*.txt")
     (tmp_path / "a.txt").touch()
-    with pytest.raises(ValueError, match="columns: .*valid tuple"):
+    with pytest.raises(ValueError, match=r"columns: .*valid tuple"):
         scan_files(tmp_path, columns="text")

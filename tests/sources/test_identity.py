@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from raydata_ext.sources import IdentityIndex, InputFile, Piece, Sighting, list_files
 from raydata_ext.sources.identity import COARSE_CLOCK_NS, FINE_CLOCK_NS
 from raydata_ext.sources.text import TextReader
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources import list_files
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

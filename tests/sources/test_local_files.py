@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
 import pytest
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources.local_files import LocalFiles, fixed_part
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
 from raydata_ext.sources.local_glob import local_glob
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

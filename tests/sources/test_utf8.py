@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,10 +12,9 @@ from raydata_ext.sources.utf8 import utf8_error
 @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode(errors="surrogatepass")))
 def test_it_finds_what_python_finds(data: bytes) -> None:
     found = utf8_error(data)
-    try:
+    if found is None:
         data.decode()
-    except UnicodeDecodeError as error:
-        assert found is not None
-        assert (found.start, found.reason) == (error.start, error.reason)
     else:
-        assert found is None
+        with pytest.raises(UnicodeDecodeError) as caught:
+            data.decode()
+        assert (found.start, found.reason) == (caught.value.start, caught.value.reason)

@@ -40,7 +40,7 @@ class _Run:
 class EpochBatchIterator:
     """Gives an iterator over batches for each epoch.
 
-    Batches are shuffled by `RandomState(seed + epoch)` and dealt to shards in turn. The state holds how many batches all
+    Batches are shuffled by `RandomState(seed + epoch)` and dealt to shards in turn. The state holds how many all
     shards together have done, so that any number of shards goes on with exactly the others.
 
     Args:

@@ -17,6 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 class Replacement(NamedTuple):
     """What stands for tokens that are masked, or put in.
 
@@ -96,11 +97,11 @@ def mask_spans(
     inserts = int(np.count_nonzero(lengths == 0))
     lengths = lengths[lengths > 0]
     first = rng.permutation(len(words))[: len(lengths)]
-    covered, is_start = _cover(tokens, words, first, lengths[: len(first)])
+    covered, begun = _cover(tokens, words, first, lengths)
     if replacement.length == 0:
         masked = tokens[~covered]
     else:
-        shown = covered if replacement.length < 0 else is_start
+        shown = covered if replacement.length < 0 else begun
         masked = tokens.copy()
         masked[shown] = replacement.draw(int(np.count_nonzero(shown)), rng)
         masked = masked[~covered | shown]
@@ -159,7 +160,7 @@ def _draw_lengths(budget: int, span_lengths: NDArray[np.float64], rng: np.random
 def _cover(
     tokens: NDArray[np.int64], words: NDArray[np.int64], first: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which tokens are in a span, and which of them begin one.
+    """Return which tokens are in a span, and which begin one; spans that overlap are one.
 
     Args:
         tokens: the text.
@@ -168,10 +169,11 @@ def _cover(
         lengths: words of each span; what passes the end is cut off.
     """
     bounds = np.append(words, len(tokens) - 1)
-    ends = bounds[np.minimum(first + lengths, len(words))]
+    starts = bounds[first]
     depth = np.zeros(len(tokens) + 1, np.int64)
-    np.add.at(depth, bounds[first], 1)
-    np.add.at(depth, ends, -1)
-    is_start = np.zeros(len(tokens), np.bool_)
-    is_start[bounds[first]] = True
-    return depth[:-1].cumsum() > 0, is_start
+    np.add.at(depth, starts + 1, 1)
+    np.add.at(depth, bounds[np.minimum(first + lengths, len(words))], -1)
+    continued = depth[:-1].cumsum() > 0
+    begun = np.zeros(len(tokens), np.bool_)
+    begun[starts] = True
+    return continued | begun, begun & ~continued

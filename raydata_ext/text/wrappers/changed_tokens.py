@@ -55,8 +55,8 @@ class ReplaceDataset(BaseWrapperDataset):
 
     Args:
         dataset: the child; its items are arrays of tokens, or tuples of such.
-        replace_map: what replaces a token. Replacements are made one after the other, so one may replace what an earlier
-            one put there.
+        replace_map: what replaces a token. Replacements are made one after the other, so one may replace what an
+            earlier one put there.
         offsets: for each array of an item, how many tokens at the beginning stay; negative: how many at the end.
 
     Raises:

@@ -24,8 +24,8 @@ class ConcatDataset(ParentDataset):
 
     Args:
         datasets: one at least, alike: the first one collates for all.
-        sample_ratios: how many rows a dataset gives, relative to those it has (rounded down); one number for all, or one
-            for each. Above 1, its rows come again from the first.
+        sample_ratios: how many rows a dataset gives, relative to those it has (rounded down); one number for all, or
+            one for each. Above 1, its rows come again from the first.
 
     Raises:
         ValueError: there are no datasets, not as many ratios, or a negative one.

@@ -1,8 +1,8 @@
 """Which tokens of an item are masked, and by what: drawn as fairseq draws, or by a counter, for many items at once.
 
-Both ways a draw depends on seed, epoch and row only. What is drawn is the same: a share of the units of an item (tokens,
-or whole words), as many as `share * units`, rounded up or down at random; each of them then stays a mask, keeps its
-token, or becomes a random one.
+Both ways a draw depends on seed, epoch and row only. What is drawn is the same: a share of the units of an item
+(tokens, or whole words), as many as `share * units`, rounded up or down at random; each of them then becomes a mask,
+keeps its token, or becomes a random one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,12 @@ def draw_like_fairseq(
 
 
 def draw_by_counter(
-    shares: MaskShares, words: NDArray[np.int64], lengths: NDArray[np.int64], seed: int, epoch: int, rows: NDArray[np.int64]
+    shares: MaskShares,
+    words: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    seed: int,
+    epoch: int,
+    rows: NDArray[np.int64],
 ) -> MaskDraw:
     """Draw for many items at once. What an item gets does not depend on which others are with it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-import numpy as np
 from typing_extensions import override
 
 from raydata_ext.text.contract import children

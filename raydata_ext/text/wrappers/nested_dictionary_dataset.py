@@ -84,7 +84,9 @@ def _flatten(node: Any, path: str = "") -> dict[str, Any]:
         parts = [(f"{path}.[{number}]", child) for number, child in enumerate(node)]
     else:
         return {path: node}
-    return {key: dataset for part, child in parts if child is not None for key, dataset in _flatten(child, part).items()}
+    return {
+        key: dataset for part, child in parts if child is not None for key, dataset in _flatten(child, part).items()
+    }
 
 
 def _collate(node: Any, samples: Sequence[Mapping[str, Any]], path: str) -> Any:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from raydata_ext.text.contract.sizes import IntArray
-
 MAGIC = 42
 """What fairseq seeds its draws with, besides seed and epoch."""
 

@@ -94,7 +94,9 @@ class RoundRobinZipDatasets(AlignedDatasets):
             gone = np.isin(order, self._orders[key], invert=True)
             held |= gone[rows % len(order)]
             if gone.any():
-                logger.warning("%d of %d rows of dataset %r are too long for %s", gone.sum(), len(gone), key, limits[key])
+                logger.warning(
+                    "%d of %d rows of dataset %r are too long for %s", gone.sum(), len(gone), key, limits[key]
+                )
         return np.arange(len(self)), np.flatnonzero(held).tolist()
 
     @override

@@ -33,8 +33,8 @@ class WordNoising:
     Args:
         dictionary: gives the symbols of tokens.
         bpe_cont_marker: the end of symbols after which the word goes on; none or None for no such marker.
-        bpe_end_marker: the end of symbols that end a word, where there is no other marker. Without both, each token is a
-            word.
+        bpe_end_marker: the end of symbols that end a word, where there is no other marker. Without both, each token is
+            a word.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class WordDropout(WordNoising):
             raise ValueError(f"WordDropout: dropout_prob is {probability}; it must be from 0 to below 1")
         words = self.get_word_idx(tokens)
         sentences = [
-            self._drop(tokens[:count, column], words[:, column], probability, blank_idx, rng)
+            self._drop(tokens[:count, column], words[:count, column], probability, blank_idx, rng)
             for column, count in enumerate(counts.tolist())
         ]
         noisy = np.full((max(map(len, sentences), default=0), len(sentences)), self.dictionary.pad(), np.int64)
@@ -133,7 +133,7 @@ class WordDropout(WordNoising):
         has_eos = self._has_eos(sentence)
         num_words = int(words.max()) + 1
         keep = rng.rand(num_words - has_eos) >= probability
-        kept = np.append(keep, np.ones(has_eos, np.bool_))[words[: len(sentence)]]
+        kept = np.append(keep, np.ones(has_eos, np.bool_))[words]
         noisy = sentence[kept] if blank_idx is None else np.where(kept, sentence, blank_idx)
         if len(noisy) <= 1:
             noisy = np.insert(noisy, 0, sentence[rng.randint(0, len(sentence))])
