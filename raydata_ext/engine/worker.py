@@ -116,7 +116,9 @@ class Worker:
         if isinstance(step.function.target, type):
             instance = function.func if isinstance(function, functools.partial) else function
             if not callable(instance):
-                raise TypeError("its instances cannot be called; give the class a method `__call__`, or pass a function")
+                raise TypeError(
+                    "its instances cannot be called; give the class a method `__call__`, or pass a function"
+                )
             getattr(instance, "setup", _nothing)()
             self._instances.append((number, instance))
         return function

@@ -40,7 +40,7 @@ class JsonBlockParser:
         require_safe(block)
         try:
             batch = self._read_plain(block)
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, RecursionError) as error:  # a deep line: its type is walked recursively
             if not block.strip():
                 return pa.record_batch([], pa.schema([]))
             raise find_fault(block) or fault_of_row(block, str(error)) from error
@@ -67,7 +67,8 @@ class JsonBlockParser:
 def _read(block: bytes, schema: pa.Schema) -> pa.RecordBatch:
     options = pj.ReadOptions(use_threads=False, block_size=len(block) + 1)
     table = pj.read_json(pa.BufferReader(block), options, pj.ParseOptions(explicit_schema=schema))
-    return table.combine_chunks().to_batches()[0]
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
 def _read_as(block: bytes, schema: pa.Schema) -> pa.RecordBatch:

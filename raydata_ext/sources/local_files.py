@@ -6,6 +6,7 @@ import glob
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources.input_file import InputFile
@@ -33,7 +34,8 @@ class LocalFiles:
     paths: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._path = path = os.path.abspath(Path(self.given).expanduser())  # noqa: PTH100 - resolve() would follow links
+        # Not pathlib: resolve() follows links, and expanduser() refuses a file that is named like a user's home.
+        self._path = path = os.path.abspath(os.path.expanduser(self.given))  # noqa: PTH100, PTH111 - see above
         if Path(path).is_dir():
             self.root = path
             self.paths = sorted(set(local_glob(path, "**", hidden=LEFT_OUT_OF_DIRECTORIES)))
@@ -48,13 +50,15 @@ class LocalFiles:
         """One of the files as it is now.
 
         Raises:
-            NoMatchError: it is a link to nowhere, or gone.
+            NoMatchError: it is a link to nowhere, gone, or a pipe or device.
         """
         try:
             stat = Path(path).stat()
         except FileNotFoundError as error:
             target = f" (a link to {str(Path(path).readlink())!r})" if Path(path).is_symlink() else ""
             raise NoMatchError(f"{path!r}{target} does not exist; restore it, or leave it out with exclude=") from error
+        if not S_ISREG(stat.st_mode):
+            raise NoMatchError(f"{path!r} is no regular file, so it cannot be listed and read again")
         return InputFile(path, name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}")
 
     def nearest_directory(self) -> tuple[str, int]:

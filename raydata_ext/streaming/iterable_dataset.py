@@ -325,7 +325,10 @@ class IterableDataset:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def with_format(
-        self, type: Format | None = None, columns: Sequence[str] | None = None, **options: Any  # noqa: A002 - as in HF
+        self,
+        type: Format | None = None,
+        columns: Sequence[str] | None = None,
+        **options: Any,  # noqa: A002 - as in HF
     ) -> IterableDataset:
         """Rows and batches as `"python"`, `"numpy"`, `"torch"`, `"pandas"` or `"arrow"`.
 

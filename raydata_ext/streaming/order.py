@@ -99,20 +99,19 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
     Returns:
         What is emitted, shape (n,), and what the slots hold then, shape (b,).
     """
-    steps = _stable_argsort(slots, len(buffer))
-    slots = slots[steps]
-    rows = incoming[steps]
-    is_first = np.empty(len(slots), np.bool_)
+    size = len(buffer)
+    steps = _stable_argsort(slots, size)
+    slot_of = slots.take(steps)
+    source = np.empty(len(steps), np.int64)  # where a step finds what it emits: in the buffer, or among the incoming
+    np.add(steps[:-1], size, out=source[1:])
+    is_first = np.empty(len(steps), np.bool_)
     is_first[:1] = True
-    np.not_equal(slots[1:], slots[:-1], out=is_first[1:])
-    found = np.empty_like(rows)
-    found[1:] = rows[:-1]
-    found[is_first] = buffer[slots[is_first]]
-    emitted = np.empty_like(rows)
-    emitted[steps] = found
-    is_last = np.append(is_first[1:], True)  # noqa: FBT003 - a value of the array
+    np.not_equal(slot_of[1:], slot_of[:-1], out=is_first[1:])
+    np.copyto(source, slot_of, where=is_first)
+    emitted = np.empty_like(incoming)
+    emitted[steps] = np.concatenate([buffer, incoming]).take(source)
     left = buffer.copy()
-    left[slots[is_last]] = rows[is_last]
+    left[slots] = incoming  # of several rows for one slot, the last stays
     return emitted, left
 
 

@@ -16,7 +16,9 @@ from raydata_ext.table import InMemoryTable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SHORTER = "the stream ends before the place at which its state was saved; its sources give fewer rows than they did then"
+_SHORTER = (
+    "the stream ends before the place at which its state was saved; its sources give fewer rows than they did then"
+)
 
 
 class RowMemory(Cursor):

@@ -26,7 +26,7 @@ Rows: TypeAlias = "References | pa.RecordBatch"
 BATCH_ROWS = 1000
 """Rows of a record batch, where a stream may choose."""
 
-PIECE_ROWS = 1 << 14
+PIECE_ROWS = 1 << 13
 """References that are handed on at a time."""
 
 

@@ -158,7 +158,13 @@ def stream_shard(shard: InputShard | StreamShard) -> StreamShard:
 
 def _identity(piece: Piece) -> tuple[str | int, ...]:
     file = piece.file
-    return file.name, file.size, file.version if file.has_etag else "", piece.start, -1 if piece.end is None else piece.end
+    return (
+        file.name,
+        file.size,
+        file.version if file.has_etag else "",
+        piece.start,
+        -1 if piece.end is None else piece.end,
+    )
 
 
 def _cut_piece(shard: FileShard, piece: Piece, parts: int, total: int) -> list[Piece]:

@@ -1,9 +1,9 @@
 """fairseq's data modules over Arrow tokens.
 
-A row's path: lines of text become tokens with a `Dictionary`, as a column of a data set (`ArrowTokenDataset`), a pair of
-files (`MMapIndexedDataset`, `IndexedDataset`), or in memory (`IndexedRawTextDataset`). Datasets around datasets change
-them one thing at a time. `ordered_indices` puts rows in order, `batch_by_size` cuts batches, an iterator deals them to
-ranks, and `collater` makes of the items of a batch what a model takes.
+A row's path: lines of text become tokens with a `Dictionary`, as a column of a data set (`ArrowTokenDataset`), a pair
+of files (`MMapIndexedDataset`, `IndexedDataset`), or in memory (`IndexedRawTextDataset`). Datasets around datasets
+change them one thing at a time. `ordered_indices` puts rows in order, `batch_by_size` cuts batches, an iterator deals
+them to ranks, and `collater` makes of the items of a batch what a model takes.
 
 Items are numpy arrays. Batches are torch tensors where torch is installed, else numpy arrays; `return_tensors` of a
 dataset, or of `collater`, says which. Nothing draws from, or changes, global random state.

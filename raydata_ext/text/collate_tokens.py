@@ -28,7 +28,7 @@ class Ragged(NamedTuple):
     tokens: NDArray[Any]
     lengths: NDArray[np.int64]
 
-    def count(self, token: int) -> NDArray[np.int64]:
+    def occurrences(self, token: int) -> NDArray[np.int64]:
         """Return how often a token is in each row, shape (rows,)."""
         places = np.flatnonzero(self.tokens == token)
         if not len(places):

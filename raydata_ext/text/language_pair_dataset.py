@@ -144,21 +144,12 @@ class LanguagePairDataset(ParentDataset):
         return samples
 
     @override
-    def collate_arrays(
-        self, samples: Sequence[Mapping[str, Any]], pad_to_length: Mapping[str, int] | None = None
-    ) -> dict[str, Any]:
-        """Merge pairs to a batch, see `collate_pairs`.
-
-        Args:
-            samples: items.
-            pad_to_length: `source` and `target` widths at least.
-        """
-        widths = pad_to_length or {}
-        pad = self.src_dict.pad()
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Merge pairs to a batch, see `collate_pairs`."""
         batch = collate_pairs(
             samples,
-            Padding(pad, self.left_pad_source, widths.get("source"), self.pad_to_multiple),
-            Padding(pad, self.left_pad_target, widths.get("target"), self.pad_to_multiple),
+            Padding(self.src_dict.pad(), self.left_pad_source, to_multiple=self.pad_to_multiple),
+            Padding(self.src_dict.pad(), self.left_pad_target, to_multiple=self.pad_to_multiple),
             eos_idx=self.eos,
             input_feeding=self.input_feeding,
         )
@@ -214,7 +205,7 @@ def _beginning_with(token: int, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _side(owner: LanguagePairDataset, name: str, child: Any, sizes: Any, rows: int) -> IntArray:
-    lengths = children.lengths_of(child, slice(None)) if sizes is None else as_sizes(sizes, owner)
+    lengths = as_sizes(children.sizes_of(child, slice(None)) if sizes is None else sizes, owner)
     if len(child) != rows or lengths.shape != (rows,):
         raise ValueError(
             f"LanguagePairDataset: {rows} sources, but the {name} side has {len(child)} rows "

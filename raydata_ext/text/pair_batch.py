@@ -80,7 +80,7 @@ def collate_pairs(
         return {}
     sources = ragged([sample["source"] for sample in samples])
     src_tokens = source_padding.fill(sources.tokens, source_padding.mask(sources.lengths), np.int64)
-    src_lengths = sources.lengths - sources.count(source_padding.pad_idx)
+    src_lengths = sources.lengths - sources.occurrences(source_padding.pad_idx)
     order = np.argsort(-src_lengths, kind="stable")
     batch: dict[str, Any] = {
         "id": np.array([sample["id"] for sample in samples], np.int64)[order],

@@ -105,4 +105,5 @@ def _whole_items(
         item = step(item)
     first = np.array(starts, np.int64)
     slices = np.stack([bounds[first], bounds[following[first]]], axis=1)
-    return slices[~separators[first] & (slices[:, 1] - slices[:, 0] >= min_tokens)]
+    kept = ~separators[first] & (slices[:, 1] - slices[:, 0] >= min_tokens)
+    return np.compress(kept, slices, axis=0)

@@ -41,7 +41,7 @@ def test_an_unknown_suffix_asks_for_the_format(name: str) -> None:
 def test_mixed_suffixes_name_a_file_of_each_format() -> None:
     with pytest.raises(
         ValueError,
-        match=r"several formats: /c/a\.txt \(text\), /c/b\.jsonl \(jsonl\), /c/d \(unknown\); narrow the pattern, or set",
+        match=r"several formats: /c/a\.txt \(text\), /c/b\.jsonl \(jsonl\), /c/d \(unknown\); narrow the pattern",
     ):
         infer_format(files("a.txt", "b.jsonl", "c.txt", "d"))
 

@@ -183,11 +183,11 @@ def test_paths_that_are_no_unicode_are_remembered(index: IdentityIndex, corpus: 
     assert [IdentityIndex(index.directory).content(piece) for piece in pieces(corpus)] == hashes
 
 
-def test_a_hundred_thousand_files_are_looked_up_in_a_second_or_two(index: IdentityIndex) -> None:
-    files = [Piece(InputFile(f"/c/{n % 100}/{n}.txt", f"{n}.txt", n, f"{LONG_AGO_NS}:{n}")) for n in range(100_000)]
+def test_thirty_thousand_files_are_looked_up_in_a_second(index: IdentityIndex) -> None:
+    files = [Piece(InputFile(f"/c/{n % 100}/{n}.txt", f"{n}.txt", n, f"{LONG_AGO_NS}:{n}")) for n in range(30_000)]
     index.add(Sighting(piece, "0" * 32, time.time_ns()) for piece in files)
     index.save()
     later = IdentityIndex(index.directory)
     started = time.process_time()
     assert all(later.content(piece) for piece in files)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 1

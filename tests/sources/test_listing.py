@@ -137,11 +137,11 @@ def test_local_and_remote_paths_go_together(tmp_path: Path, memory) -> None:
         list_files("memory://c/*.md")
 
 
-def test_twenty_thousand_files_are_listed_in_a_second_or_two(tmp_path: Path) -> None:
-    for directory in range(20):
+def test_ten_thousand_files_are_listed_in_a_second(tmp_path: Path) -> None:
+    for directory in range(10):
         (tmp_path / str(directory)).mkdir()
         for number in range(1000):
             os.close(os.open(tmp_path / str(directory) / f"{number}.txt", os.O_CREAT))
     started = time.process_time()
-    assert len(list_files(f"{tmp_path}/**/*.txt")) == 20_000
-    assert time.process_time() - started < 2
+    assert len(list_files(f"{tmp_path}/**/*.txt")) == 10_000
+    assert time.process_time() - started < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,6 +36,19 @@ def test_a_link_to_nowhere_is_an_error_that_names_both_ends(tmp_path: Path) -> N
     files = LocalFiles(f"{tmp_path}/*.txt")
     with pytest.raises(NoMatchError, match=r"a\.txt' \(a link to 'annex/a\.txt'\) does not exist; restore it"):
         files.input_file(files.paths[0], "a.txt")
+
+
+def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    files = LocalFiles(str(tmp_path / "pipe"))
+    with pytest.raises(NoMatchError, match="pipe' is no regular file"):
+        files.input_file(files.paths[0], "pipe")
+
+
+def test_a_file_may_be_named_like_a_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "~backup.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert LocalFiles("~backup.txt").paths == [str(tmp_path / "~backup.txt")]
 
 
 def test_the_version_holds_modification_time_and_inode(tmp_path: Path) -> None:

@@ -137,4 +137,3 @@ def _places(rows: int, step: int, offset: int, remainder: Remainder) -> Any:
     if remainder == "pad" and rest and offset >= rest:
         return np.append(places, full + offset % rest)
     return places
-

@@ -48,9 +48,7 @@ class NodePart(Wrapper):
         """The part, as a node."""
         if self._deals_shards:
             return self.child.shard_data_sources(self.world_size, self.rank)
-        return below_row_steps(
-            self.child, lambda child: EveryNth(child, self.world_size, self.rank, self.remainder)
-        )
+        return below_row_steps(self.child, lambda child: EveryNth(child, self.world_size, self.rank, self.remainder))
 
     @property
     @override

@@ -64,8 +64,8 @@ class BaseWrapperDataset(ParentDataset):
         return getattr(self.dataset, "return_tensors", None) or super()._usual_tensors()
 
     @override
-    def collate_arrays(self, samples: Sequence[Any], **options: Any) -> Any:
-        return children.collated(self.dataset, samples, **options)
+    def collate_arrays(self, samples: Sequence[Any]) -> Any:
+        return children.collated(self.dataset, samples)
 
     @override
     def sizes_at(self, rows: Rows) -> Sizes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from raydata_ext.text.contract.default_collate import default_collate
 from raydata_ext.text.contract.fairseq_dataset import FairseqDataset
-from raydata_ext.text.contract.sizes import IntArray, Rows, Sizes, as_sizes
+from raydata_ext.text.contract.sizes import Rows, Sizes, as_sizes
 from raydata_ext.text.contract.tensors import to_arrays
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def items_of(child: Any, indices: Sequence[int]) -> list[Any]:
     return [child[index] for index in indices]
 
 
-def collated(child: Any, samples: Sequence[Any], **options: Any) -> Any:
+def collated(child: Any, samples: Sequence[Any]) -> Any:
     """Return the batch that a child makes of items, in numpy arrays."""
     if isinstance(child, FairseqDataset) and type(child).collater is FairseqDataset.collater:
-        return child.collate_arrays(samples, **options)
+        return child.collate_arrays(samples)
     if hasattr(child, "collater"):
-        return to_arrays(child.collater(samples, **options))
+        return to_arrays(child.collater(samples))
     return default_collate(samples)
 
 
@@ -52,16 +52,24 @@ def sizes_of(child: Any, rows: Rows) -> Sizes:
     return as_sizes(child.sizes, child)[rows]
 
 
-def lengths_of(child: Any, rows: Rows) -> IntArray:
-    """Return the sizes of some rows of a child that has one length a row, shape (n,).
+def lengths_of(child: Any, rows: Rows, *, sides: bool = False) -> NDArray[np.int64]:
+    """Return the sizes of some rows of a child as numbers to compute with.
+
+    Args:
+        child: a dataset with one length a row.
+        rows: which rows.
+        sides: whether it may have several.
+
+    Returns:
+        Shape (n,), or (n, sides) if it has several.
 
     Raises:
-        TypeError: it has several, or does not know them.
+        TypeError: it has several, or sizes by name, or does not know them.
     """
     sizes = sizes_of(child, rows)
-    if not isinstance(sizes, np.ndarray) or sizes.ndim != 1:
+    if not isinstance(sizes, np.ndarray) or (sizes.ndim > 1 and not sides):
         raise TypeError(f"{type(child).__name__} has several sizes a row; a dataset of tokens is needed, with one")
-    return sizes
+    return sizes.astype(np.int64, copy=False)
 
 
 def order_of(child: Any) -> NDArray[np.int64]:

@@ -77,16 +77,15 @@ class FairseqDataset(EpochListening, ABC):
     def _usual_tensors(self) -> TensorKind:
         return tensor_kind(None)
 
-    def collater(self, samples: Sequence[Any], *, return_tensors: str | None = None, **options: Any) -> Any:
+    def collater(self, samples: Sequence[Any], *, return_tensors: str | None = None) -> Any:
         """Merge items to a batch.
 
         Args:
             samples: items, in the order in which they were asked for.
             return_tensors: "np" or "pt"; None is the dataset's own `return_tensors`.
-            options: what the dataset's `collate_arrays` takes besides.
         """
         kind = self.return_tensors if return_tensors is None else tensor_kind(return_tensors)
-        return to_tensors(self.collate_arrays(samples, **options), kind)
+        return to_tensors(self.collate_arrays(samples), kind)
 
     def collate_arrays(self, samples: Sequence[Any]) -> Any:
         """Merge items to a batch of numpy arrays."""

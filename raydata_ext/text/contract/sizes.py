@@ -63,7 +63,8 @@ def longest(sizes: Sizes) -> IntArray:
     if isinstance(sizes, Mapping):
         if not sizes:
             raise ValueError("there are no parts to take the longest of")
-        return np.maximum.reduce([longest(part) for part in sizes.values()])
+        parts = [longest(part) for part in sizes.values()]
+        return np.asarray(np.maximum.reduce(parts))
     return sizes if sizes.ndim == 1 else sizes.max(axis=1)
 
 

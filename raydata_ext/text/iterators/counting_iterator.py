@@ -86,11 +86,11 @@ class CountingIterator(Iterator[T], Generic[T]):
 
 def remaining(iterable: Iterable[Any]) -> int | None:
     """How many elements an iterable still has; None where it does not tell."""
-    if not hasattr(iterable, "__len__"):
+    try:
+        length = len(iterable)  # type: ignore[arg-type]  # that is the question
+    except TypeError:
         return None
-    if isinstance(iterable, CountingIterator):
-        return None if iterable.total is None else max(0, iterable.total - iterable.n)
-    return len(iterable)  # type: ignore[arg-type]  # it was asked for above
+    return max(0, length - iterable.n) if isinstance(iterable, CountingIterator) else length
 
 
 def groups_of(iterable: Iterable[T], size: int, *, drop_last: bool) -> Iterator[list[T]]:

@@ -182,18 +182,14 @@ class EpochBatchIterator:
     def state_dict(self) -> dict[str, Any]:
         """Where the training is; the same in all shards. Plain numbers and flags."""
         ended = self.end_of_epoch()
-        run = None if ended else self._run
-        order = self._order(shuffle=self.shuffle, fix=False) if run is None else run.order
+        position = 0 if ended or self._run is None else self._position(self._run)
         return {
             "version": STATE_VERSION,
             "epoch": self.epoch + 1 if ended else self.epoch,
-            "iterations_in_epoch": 0 if run is None else self.iterations_in_epoch,
+            "iterations_in_epoch": self.iterations_in_epoch if position else 0,
             "shuffle": self.shuffle,
-            "position": 0 if run is None else self._position(run),
-            "seed": self.seed,
-            "num_batches": None if run is None else len(self.frozen_batches),
-            "fixed_shards": order.fixed_shards,
-            "group": order.group,
+            "position": position,
+            "order": self._order_state(self._run.order) if position and self._run is not None else None,
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -224,8 +220,9 @@ class EpochBatchIterator:
             children.set_epoch(self.dataset, epoch)  # batches are made for the epoch
         order = self._order(shuffle=self.shuffle, fix=False)
         if version == STATE_VERSION:
-            self._require_same(state_dict)
-            order = replace(order, fixed_shards=state_dict["fixed_shards"], group=state_dict["group"])
+            saved = state_dict["order"]
+            order = replace(order, fixed_shards=saved["fixed_shards"], group=saved["group"])
+            _require_same(saved, self._order_state(order))
         places = len(order.places(len(self.frozen_batches)))
         if position < places:
             self._run = _Run(order, position)
@@ -237,13 +234,13 @@ class EpochBatchIterator:
                 f" another number of shards than {self.num_shards}"
             )
 
-    def _require_same(self, state_dict: Mapping[str, Any]) -> None:
-        for name, here in (("seed", self.seed), ("num_batches", len(self.frozen_batches))):
-            if state_dict[name] != here:
-                raise StateError(
-                    f"the state was saved within an epoch with {name}={state_dict[name]}, here it is {here}; it can"
-                    " only be resumed with the same dataset, limits on batches, and seed"
-                )
+    def _order_state(self, order: EpochOrder) -> dict[str, int]:
+        return {
+            "seed": order.seed,
+            "num_batches": len(self.frozen_batches),
+            "fixed_shards": order.fixed_shards,
+            "group": order.group,
+        }
 
     def _order(self, *, shuffle: bool, fix: bool) -> EpochOrder:
         return EpochOrder(
@@ -289,6 +286,15 @@ class _Chosen(Sequence[Sequence[int]]):
     def __getitem__(self, index: Any) -> Any:
         number = int(self._numbers[index])
         return [] if number == NO_BATCH else self._batches[number]
+
+
+def _require_same(saved: Mapping[str, int], here: Mapping[str, int]) -> None:
+    for name, value in here.items():
+        if saved[name] != value:
+            raise StateError(
+                f"the state was saved within an epoch with {name}={saved[name]}, here it is {value}; it can only be"
+                " resumed with the same dataset, limits on batches, and seed"
+            )
 
 
 def _sequence(batches: Any) -> BatchList:

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from raydata_ext.text.contract import children
 from raydata_ext.text.iterators.buffered_iterator import BufferedIterator
-from raydata_ext.text.iterators.counting_iterator import (
-    CountingIterator,
-    count_of_groups,
-    groups_of,
-    remaining,
-)
+from raydata_ext.text.iterators.counting_iterator import CountingIterator, remaining
+from raydata_ext.text.iterators.grouped_iterator import GroupedIterator
 from raydata_ext.text.iterators.sharded_iterator import ShardedIterator, require_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class StreamingEpochBatchIterator:
@@ -123,14 +119,20 @@ class StreamingEpochBatchIterator:
         length = remaining(self.dataset)
         total = None if length is None else max(0, length - self._start)
         rest = CountingIterator(itertools.islice(iter(self.dataset), self._start, None), 0, total)
-        fill = None if self.collate_fn is None else _MISSING
-        steps: Any = ShardedIterator(rest, self.num_shards, self.shard_id, fill)
-        if self.collate_fn is not None:
-            steps = _Collated(steps, self.max_sentences, self.collate_fn)
+        mine = ShardedIterator(rest, self.num_shards, self.shard_id, fill_value=_MISSING)
+        groups = GroupedIterator(mine, self.max_sentences)
+        left = remaining(groups)
+        steps: Iterable[Any] = map(self._batch, groups)
+        if self.buffer_size > 0:
+            steps = BufferedIterator(self.buffer_size, steps)
         self._first_step = self._start // self._step
-        left = remaining(steps)
-        steps = BufferedIterator(self.buffer_size, steps) if self.buffer_size > 0 else steps
         return CountingIterator(steps, self._first_step, None if left is None else self._first_step + left)
+
+    def _batch(self, group: list[Any]) -> Any:
+        elements = [element for element in group if element is not _MISSING]
+        if self.collate_fn is not None:
+            return self.collate_fn(elements)
+        return elements[0] if elements else None
 
     def _close(self) -> None:
         if self._itr is not None and isinstance(self._itr.iterable, BufferedIterator):
@@ -139,19 +141,3 @@ class StreamingEpochBatchIterator:
 
 _MISSING = object()
 """Stands in where a shard has no element."""
-
-
-class _Collated:
-    """Elements in batches; the last may be shorter, or empty where the shard has no element in the last step."""
-
-    def __init__(self, elements: ShardedIterator, size: int, collate_fn: Callable[[list[Any]], Any]) -> None:
-        self._elements = elements
-        self._size = size
-        self._collate = collate_fn
-
-    def __len__(self) -> int:
-        return count_of_groups(len(self._elements), self._size, drop_last=False)
-
-    def __iter__(self) -> Iterator[Any]:
-        for group in groups_of(self._elements, self._size, drop_last=False):
-            yield self._collate([element for element in group if element is not _MISSING])

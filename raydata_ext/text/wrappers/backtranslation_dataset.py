@@ -10,13 +10,12 @@ from typing_extensions import override
 
 from raydata_ext.text.contract import children
 from raydata_ext.text.contract.base_wrapper_dataset import BaseWrapperDataset
-from raydata_ext.text.contract.sizes import longest
 from raydata_ext.text.contract.tensors import to_arrays, to_tensors, to_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from raydata_ext.text.contract.sizes import IntArray, Rows, Sizes
+    from raydata_ext.text.contract.sizes import IntArray, Rows
     from raydata_ext.text.dictionary import Dictionary
 
 
@@ -61,22 +60,23 @@ class BacktranslationDataset(BaseWrapperDataset):
         self.backtranslation_fn = backtranslation_fn
 
     @override
-    def collate_arrays(self, samples: Sequence[Mapping[str, Any]], **options: Any) -> Any:
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> Any:
         """Translate a batch and merge the pairs; samples that are marked `is_dummy` come back as they are.
 
         Raises:
             ValueError: there is no function yet, or it does not return something for each row.
         """
         if not samples or samples[0].get("is_dummy", False):
-            return children.collated(self.dataset, samples, **options) if not samples else list(samples)
+            return children.collated(self.dataset, samples) if not samples else list(samples)
         pairs = self._translate(samples)
         if self.output_collater is None:
-            return children.collated(self.dataset, pairs, **options)
+            return children.collated(self.dataset, pairs)
         return to_arrays(self.output_collater(pairs))
 
     @override
     def sizes_at(self, rows: Rows) -> IntArray:
-        lengths = _first_side(children.sizes_of(self.dataset, rows))
+        lengths = children.lengths_of(self.dataset, rows, sides=True)
+        lengths = lengths if lengths.ndim == 1 else lengths[:, 0]
         return np.stack([lengths, lengths], axis=1)
 
     def _translate(self, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -101,10 +101,6 @@ class BacktranslationDataset(BaseWrapperDataset):
         if self.return_tensors == "np" or not self.cuda or torch is None or not torch.cuda.is_available():
             return tensors
         return _moved(tensors)
-
-
-def _first_side(sizes: Sizes) -> IntArray:
-    return sizes[:, 0] if isinstance(sizes, np.ndarray) and sizes.ndim > 1 else longest(sizes)
 
 
 def _moved(value: Any) -> Any:

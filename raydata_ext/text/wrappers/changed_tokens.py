@@ -79,7 +79,7 @@ class ReplaceDataset(BaseWrapperDataset):
         return (*replaced, *parts[len(replaced) :]) if isinstance(item, tuple) else replaced[0] if replaced else item
 
     def _replace(self, part: Any, offset: int) -> NDArray[np.int64]:
-        tokens = to_tokens(part).copy()
+        tokens = np.array(to_tokens(part))
         open_part = tokens[offset:] if offset >= 0 else tokens[:offset]
         for old, new in self.replace_map.items():
             open_part[open_part == old] = new
@@ -104,7 +104,7 @@ class PrependDataset(BaseWrapperDataset):
 
     @override
     def transform(self, item: Any, index: int) -> Any:
-        tokens = to_tokens(item[0] if isinstance(item, tuple) else item).copy()
+        tokens = np.array(to_tokens(item[0] if isinstance(item, tuple) else item))
         if not len(tokens) or self.ensure_first_token not in {None, int(tokens[0])}:
             found = tokens[0] if len(tokens) else "none"
             expected = "one" if self.ensure_first_token is None else self.ensure_first_token

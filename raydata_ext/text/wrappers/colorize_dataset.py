@@ -27,8 +27,8 @@ class ColorizeDataset(BaseWrapperDataset):
         self.color_getter = color_getter
 
     @override
-    def collate_arrays(self, samples: Sequence[Mapping[str, Any]], **options: Any) -> Any:
-        batch = children.collated(self.dataset, samples, **options)
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> Any:
+        batch = children.collated(self.dataset, samples)
         if not batch:
             return batch
         colors = [self.color_getter(self.dataset, number) for number in np.asarray(batch["id"]).tolist()]

@@ -66,22 +66,18 @@ class ConcatDataset(ParentDataset):
         return items
 
     @override
-    def collate_arrays(self, samples: Sequence[Any], **options: Any) -> Any:
-        return children.collated(self.datasets[0], samples, **options)
+    def collate_arrays(self, samples: Sequence[Any]) -> Any:
+        return children.collated(self.datasets[0], samples)
 
     @override
     def sizes_at(self, rows: Rows) -> IntArray:
         numbers = np.arange(len(self))[rows]
-        parts = [
-            (places, children.sizes_of(self.datasets[which], child_rows))
-            for which, places, child_rows in self._places(numbers)
-        ]
-        if not parts:
+        places = self._places(numbers)
+        sizes = [children.lengths_of(self.datasets[which], part, sides=True) for which, _, part in places]
+        if not sizes:
             return np.zeros(0, np.int64)
-        sizes = np.empty((len(numbers), *parts[0][1].shape[1:]), np.result_type(*(part for _, part in parts)))
-        for places, part in parts:
-            sizes[places] = part
-        return sizes
+        order = np.argsort(np.concatenate([place for _, place, _ in places]))
+        return np.concatenate(sizes)[order]
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:

@@ -153,23 +153,10 @@ class DenoisingDataset(BaseWrapperDataset):
         return {"id": index, "source": source, "target": target}
 
     @override
-    def collate_arrays(
-        self, samples: Sequence[Mapping[str, Any]], pad_to_length: Mapping[str, int] | None = None
-    ) -> dict[str, Any]:
-        """Merge items to a batch, see `collate_pairs`; rows are filled up at the end.
-
-        Args:
-            samples: items.
-            pad_to_length: `source` and `target` widths at least.
-        """
-        widths = pad_to_length or {}
-        pad = self.vocab.pad()
-        return collate_pairs(
-            samples,
-            Padding(pad, to_length=widths.get("source")),
-            Padding(pad, to_length=widths.get("target")),
-            eos_idx=None,
-        )
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Merge items to a batch, see `collate_pairs`; rows are filled up at the end."""
+        padding = Padding(self.vocab.pad())
+        return collate_pairs(samples, padding, padding, eos_idx=None)
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:

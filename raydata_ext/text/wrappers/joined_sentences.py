@@ -53,12 +53,13 @@ class ConcatSentencesDataset(ParentDataset):
         return np.concatenate([to_tokens(dataset[row]) for dataset in self.datasets])
 
     @override
-    def collate_arrays(self, samples: Sequence[Any], **options: Any) -> Any:
-        return children.collated(self.datasets[0], samples, **options)
+    def collate_arrays(self, samples: Sequence[Any]) -> Any:
+        return children.collated(self.datasets[0], samples)
 
     @override
     def sizes_at(self, rows: Rows) -> IntArray:
-        return np.sum([children.lengths_of(dataset, rows) for dataset in self.datasets], axis=0, dtype=np.int64)
+        lengths = [children.lengths_of(dataset, rows) for dataset in self.datasets]
+        return np.asarray(np.sum(lengths, axis=0, dtype=np.int64))
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:

@@ -48,8 +48,8 @@ class LMContextWindowDataset(BaseWrapperDataset):
         return {**item, "context": self._context(index, min(max(room, 0), self.context_window))}
 
     @override
-    def collate_arrays(self, samples: Sequence[Mapping[str, Any]], **options: Any) -> Any:
-        batch = children.collated(self.dataset, samples, **options)
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> Any:
+        batch = children.collated(self.dataset, samples)
         if not batch:
             return batch
         contexts = ragged([sample["context"] for sample in samples])

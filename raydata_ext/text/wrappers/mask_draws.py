@@ -73,9 +73,10 @@ def draw_like_fairseq(
             kept = changed
         elif shares.kept > 0:
             kept = changed & (random.rand(units) < shares.kept / (shares.random + shares.kept))
-    spread = _spread(words, chosen, chosen & ~kept, changed & ~kept)
-    drawn = random.random_sample(np.count_nonzero(spread[2]))
-    return MaskDraw(*spread, np.searchsorted(shares.cumulative, drawn, side="right"))
+    masked, randomised = _of_units(words, chosen & ~kept), _of_units(words, changed & ~kept)
+    drawn = random.random_sample(np.count_nonzero(randomised))
+    tokens = np.searchsorted(shares.cumulative, drawn, side="right")
+    return MaskDraw(_of_units(words, chosen), masked, randomised, tokens)
 
 
 def draw_by_counter(
@@ -122,9 +123,9 @@ def draw_by_counter(
     return MaskDraw(chosen, masked, random, np.searchsorted(shares.cumulative, drawn, side="right"))
 
 
-def _spread(words: NDArray[np.int64], *units: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+def _of_units(words: NDArray[np.int64], flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for each token what holds for its unit, and False where it has none."""
-    return [np.append(flags, [False])[words] for flags in units]
+    return np.append(flags, [False])[words]
 
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -134,7 +135,8 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     state = (state ^ (state >> np.uint64(30))) * _MIX[0]
     state = (state ^ (state >> np.uint64(27))) * _MIX[1]
-    return state ^ (state >> np.uint64(31))
+    state ^= state >> np.uint64(31)
+    return state
 
 
 def _number(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -144,7 +146,9 @@ def _number(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.u
 
 def _uniform(keys: NDArray[np.uint64], places: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return these numbers as fractions, from 0 to below 1."""
-    return (_number(keys, places) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    fractions: NDArray[np.float64] = (_number(keys, places) >> np.uint64(11)).astype(np.float64)
+    fractions *= 2.0**-53
+    return fractions
 
 
 def _row_keys(seed: int, epoch: int, rows: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -92,8 +92,8 @@ class MaskTokensDataset(BaseWrapperDataset):
         """
         cached = LRUCacheDataset(dataset)
         return (
-            LRUCacheDataset(cls(cached, *args, **kwargs, return_masked_tokens=False)),
-            LRUCacheDataset(cls(cached, *args, **kwargs, return_masked_tokens=True)),
+            LRUCacheDataset(cls(cached, *args, **{**kwargs, "return_masked_tokens": False})),
+            LRUCacheDataset(cls(cached, *args, **{**kwargs, "return_masked_tokens": True})),
         )
 
     @override
@@ -142,9 +142,9 @@ class MaskTokensDataset(BaseWrapperDataset):
         starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         if self.mask_whole_words is None:
             return np.arange(len(tokens)) - starts
-        begun = np.cumsum(self.mask_whole_words[tokens])
-        before = np.concatenate(([0], begun))[starts]
-        return begun - before - 1
+        begun = np.concatenate(([0], np.cumsum(self.mask_whole_words[tokens])))
+        words: NDArray[np.int64] = begun[1:] - begun[starts] - 1
+        return words
 
 
 def _require_share(name: str, value: float) -> None:
@@ -158,5 +158,6 @@ def _cumulative(vocab: Dictionary, by_frequency: bool) -> NDArray[np.float64]:
     weights[: vocab.nspecial] = 0
     if not weights.any():
         raise ValueError("MaskTokensDataset: the dictionary has no symbols to draw random tokens from")
-    cumulative = (weights / weights.sum()).cumsum()
-    return cumulative / cumulative[-1]
+    cumulative = np.cumsum(weights / weights.sum())
+    cumulative /= cumulative[-1]
+    return cumulative

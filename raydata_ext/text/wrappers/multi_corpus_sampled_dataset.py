@@ -75,7 +75,7 @@ class MultiCorpusSampledDataset(AlignedDatasets):
         return CorpusSample({key: dataset[self._row_of(key, row)] for key, dataset in self.datasets.items()}, row)
 
     @override
-    def collate_arrays(self, samples: Sequence[CorpusSample], **options: Any) -> Any:
+    def collate_arrays(self, samples: Sequence[CorpusSample]) -> Any:
         """Merge the items of one corpus to a batch; None without items."""
         if not samples:
             return None
@@ -84,7 +84,7 @@ class MultiCorpusSampledDataset(AlignedDatasets):
             key = keys[fairseq_random_state(self.seed, self.epoch, samples[0].index).randint(len(keys))]
         else:
             key = self.sampling_func(keys)
-        return children.collated(self.datasets[key], [sample[key] for sample in samples], **options)
+        return children.collated(self.datasets[key], [sample[key] for sample in samples])
 
     @override
     def sizes_at(self, rows: Rows) -> IntArray:

@@ -96,4 +96,5 @@ def _normalised(weights: ArrayLike | Sequence[float], rows: int) -> NDArray[np.f
             f"ResamplingDataset: weights of shape {array.shape} for {rows} rows; "
             "give one a row, none negative, not all of them 0"
         )
-    return array / array.sum()
+    array /= array.sum()
+    return array

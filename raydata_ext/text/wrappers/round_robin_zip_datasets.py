@@ -55,14 +55,14 @@ class RoundRobinZipDatasets(AlignedDatasets):
         return {key: dataset[self._row_of(key, row)] for key, dataset in self.datasets.items()}
 
     @override
-    def collate_arrays(self, samples: Sequence[Any], **options: Any) -> Any:
+    def collate_arrays(self, samples: Sequence[Any]) -> Any:
         """Merge items to a batch of each dataset, by name; None without items."""
         if not samples:
             return None
         if self.eval_key is not None:
-            return children.collated(self.datasets[self.eval_key], samples, **options)
+            return children.collated(self.datasets[self.eval_key], samples)
         return {
-            key: children.collated(dataset, [sample[key] for sample in samples], **options)
+            key: children.collated(dataset, [sample[key] for sample in samples])
             for key, dataset in self.datasets.items()
         }
 

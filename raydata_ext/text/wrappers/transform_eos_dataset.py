@@ -66,21 +66,21 @@ class TransformEosDataset(BaseWrapperDataset):
         }
 
     @override
-    def collate_arrays(self, samples: Sequence[Mapping[str, Any]], **options: Any) -> Any:
+    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> Any:
         changed = []
         for sample in samples:
             sides = {key: self._changed(key, sample, change) for key, change in self._changes.items() if change}
             changed.append({**sample, **sides})
-        return children.collated(self.dataset, changed, **options)
+        return children.collated(self.dataset, changed)
 
     @override
     def sizes_at(self, rows: Rows) -> IntArray:
-        sizes = children.sizes_of(self.dataset, rows)
-        if not isinstance(sizes, np.ndarray):
-            raise TypeError(f"TransformEosDataset: {type(self.dataset).__name__} has sizes by name; pairs are needed")
-        if sizes.ndim == 1:
-            return sizes + self._changes["source"]
-        return sizes + np.array([self._changes["source"], self._changes["target"] if self.has_target else 0])
+        sizes = np.array(children.lengths_of(self.dataset, rows, sides=True))
+        source = sizes if sizes.ndim == 1 else sizes[:, 0]
+        source += self._changes["source"]
+        if sizes.ndim > 1 and self.has_target:
+            sizes[:, 1] += self._changes["target"]
+        return sizes
 
     def _changed(self, key: str, sample: Mapping[str, Any], change: int) -> NDArray[np.int64]:
         if sample.get(key) is None:

@@ -45,8 +45,8 @@ class TransformEosLangPairDataset(BaseWrapperDataset):
         self.new_tgt_bos = new_tgt_bos
 
     @override
-    def collate_arrays(self, samples: Sequence[Any], **options: Any) -> Any:
-        batch = children.collated(self.dataset, samples, **options)
+    def collate_arrays(self, samples: Sequence[Any]) -> Any:
+        batch = children.collated(self.dataset, samples)
         if not batch or "net_input" not in batch:
             return batch
         net_input = dict(batch["net_input"])
@@ -83,12 +83,12 @@ def _replaced(
     """
     rows = np.arange(len(tokens))
     found = tokens[rows, columns]
-    wrong = np.flatnonzero(found != old) if old is not None else []
+    wrong = np.flatnonzero(found != (found if old is None else old))
     if len(wrong):
         row = wrong[0]
         raise ValueError(
             f"TransformEosLangPairDataset: {what} {batch['id'][row]} is {found[row]}, but must be {old} to become {new}"
         )
-    replaced = tokens.copy()
+    replaced = np.array(tokens)
     replaced[rows, columns] = new
     return replaced

@@ -59,7 +59,7 @@ class WordNoising:
             return np.broadcast_to(np.arange(len(tokens))[:, None], tokens.shape)
         ends = self.bpe_end[tokens]
         from_the_end = ends[::-1].cumsum(axis=0)[::-1]
-        return from_the_end.max(axis=0, initial=0) - from_the_end
+        return np.asarray(from_the_end.max(axis=0, initial=0) - from_the_end)
 
     def _has_eos(self, sentence: NDArray[np.int64]) -> bool:
         return bool(len(sentence) and sentence[-1] == self.dictionary.eos())
@@ -219,9 +219,8 @@ class UnsupervisedMTNoising(WordNoising):
         self.max_word_shuffle_distance = max_word_shuffle_distance
         self.word_dropout_prob = word_dropout_prob
         self.word_blanking_prob = word_blanking_prob
-        markers = {"bpe_cont_marker": bpe_cont_marker, "bpe_end_marker": bpe_end_marker}
-        self.word_dropout = WordDropout(dictionary, **markers)
-        self.word_shuffle = WordShuffle(dictionary, **markers)
+        self.word_dropout = WordDropout(dictionary, DROPOUT_PROB, bpe_cont_marker, bpe_end_marker)
+        self.word_shuffle = WordShuffle(dictionary, MAX_SHUFFLE_DISTANCE, bpe_cont_marker, bpe_end_marker)
 
     def noising(self, x: Any, lengths: Any, *, rng: np.random.RandomState) -> NDArray[np.int64]:
         """Return noisy sentences.

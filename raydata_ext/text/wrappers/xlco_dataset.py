@@ -92,7 +92,7 @@ class XlcoDataset(ParentDataset):
     def sizes_at(self, rows: Rows) -> IntArray:
         first = LINES * np.arange(len(self))[rows]
         lengths = [children.lengths_of(self.dataset, first + line) for line in range(LINES)]
-        return np.maximum(lengths[0] + lengths[2], lengths[1] + lengths[3])
+        return np.asarray(np.maximum(lengths[0] + lengths[2], lengths[1] + lengths[3]))
 
     @override
     def prefetch(self, indices: ArrayLike) -> None:
