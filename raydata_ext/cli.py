@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -14,18 +14,18 @@ from rich.table import Table as Grid
 
 from raydata_ext.dataset import load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
+from raydata_ext.engine.report import read_report
 from raydata_ext.errors import RaydataError
-from raydata_ext.job import plan_of, read_job_file, report_directory, run_job
+from raydata_ext.job import plan_of, read_job_file, report_directory, run_job, submit_job
 from raydata_ext.store import Store, collect_garbage, verify_dataset_directory
 from raydata_ext.store import verify as verify_store
 from raydata_ext.table import MemoryMappedTable
 from raydata_ext.table.verify import verify_ipc_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import FrameType
 
-    from raydata_ext.engine.report import Report
 
 app = typer.Typer(
     name="raydata-ext",
@@ -56,11 +56,11 @@ def run(
     out, log = Console(), Console(stderr=True)
     loaded = read_job_file(job, settings or ())
     try:
-        report = run_job(loaded, workers=workers, address=address, progress=progress_for(log))
+        done = run_job(loaded, workers=workers, address=address, progress=progress_for(log))
     except (KeyboardInterrupt, Terminated):
         log.print(f"Stopped. Finished shards are kept: run the same command again to go on. ({job})", style="yellow")
         raise
-    _print_summary(out, report, report_directory(loaded))
+    _print_summary(out, done.as_dict(), report_directory(loaded))
 
 
 @app.command()
@@ -68,6 +68,33 @@ def explain(job: JobPath, settings: Settings = None) -> None:
     """Say which shards of a job have a result and which would be computed; run nothing."""
     loaded = read_job_file(job, settings or ())
     print(plan_of(loaded).explain())
+
+
+@app.command()
+def submit(
+    job: JobPath,
+    address: Annotated[str, typer.Option(help="Ray dashboard, as in http://HEAD:8265.", show_default=False)],
+    settings: Settings = None,
+    working_dir: Annotated[Path, typer.Option(help="What travels to the cluster.")] = Path(),
+    submission_id: Annotated[str | None, typer.Option(help="Name of the submission.", show_default=False)] = None,
+    wait: Annotated[bool, typer.Option(help="Follow the job to its end.")] = True,
+) -> None:
+    """Run a job on a cluster: the working directory travels there, and the driver with it."""
+    read_job_file(job, settings or ())
+    identity = submit_job(
+        str(job), address, working_dir=str(working_dir), settings=settings or (), submission_id=submission_id, wait=wait
+    )
+    print(identity)
+
+
+@app.command()
+def report(run: Annotated[Path, typer.Argument(help="Report directory of a run.", show_default=False)]) -> None:
+    """Show the report of a run again."""
+    loaded = read_report(run)
+    _print_summary(Console(), loaded, run)
+    if loaded["status"] != "complete":
+        print(loaded["error"])
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -170,23 +197,24 @@ def _parse_seconds(text: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[found[2]]
 
 
-def _print_summary(out: Console, report: Report, directory: Path) -> None:
-    totals, output, seconds = report.totals(), report.output, report.seconds
-    rate = totals["bytes_in"] / 1e6 / max(seconds["computing"], 1e-9)
+def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> None:
+    source, totals, output, seconds = (report[name] for name in ("source", "totals", "output", "seconds"))
+    grid = Grid(title=f"{report['name']}: {report['status']}", show_header=False, title_justify="left")
+    if source:
+        grid.add_row("files", f"{source['files']:,} ({source['bytes'] / 1e6:.1f} MB)")
     reasons = "".join(f"\n  {count:,} {reason}" for reason, count in totals["filtered_by"].items() if reason)
-    grid = Grid(title=f"{report.name}: {report.status}", show_header=False, title_justify="left")
-    grid.add_row("files", f"{report.source['files']:,} ({report.source['bytes'] / 1e6:.1f} MB)")
     grid.add_row("rows in", f"{totals['rows_in']:,}")
     grid.add_row("rows out", f"{totals['rows_out']:,}")
     grid.add_row("filtered", f"{totals['filtered']:,}{reasons}")
-    grid.add_row("tokens", f"{output['tokens']:,}")
+    if output:
+        grid.add_row("tokens", f"{output['tokens']:,}")
     grid.add_row("shards", f"{totals['computed']:,} computed, {totals['cached']:,} cached")
+    phases = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items() if name != "total")
+    rate = totals["bytes_in"] / 1e6 / max(seconds.get("computing", 0.0), 1e-9)
     work = f"{seconds['total']:.1f} s" + (f", {rate:.1f} MB/s" if totals["computed"] else "")
-    grid.add_row(
-        "time", f"{work} ({', '.join(f'{name} {value:.1f} s' for name, value in seconds.items() if name != 'total')})"
-    )
-    state = "" if output["written"] else " (unchanged)"
-    grid.add_row("output", f"{output['path']}{state}")
+    grid.add_row("time", f"{work} ({phases})")
+    if output:
+        grid.add_row("output", f"{output['path']}{'' if output['written'] else ' (unchanged)'}")
     grid.add_row("report", str(directory / "report.html"))
     out.print(grid)
 

@@ -59,5 +59,9 @@ class WorkerLostError(RaydataError):
     """A shard could not be computed because its worker died each time it was tried."""
 
 
+class SubmissionError(RaydataError):
+    """A job could not be handed to a cluster, or did not succeed there."""
+
+
 class StateError(RaydataError, ValueError):
     """A saved state does not belong to this stream, feed or iterator."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from raydata_ext.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -100,6 +102,24 @@ class Report:
         path = directory / "report.json"
         path.write_bytes(orjson.dumps(self.as_dict(), option=orjson.OPT_INDENT_2))
         return path
+
+
+def read_report(directory: Path) -> dict[str, Any]:
+    """Read the `report.json` of a run.
+
+    Raises:
+        StoreError: there is none, or it is damaged or of another version.
+    """
+    path = directory / "report.json"
+    try:
+        report = orjson.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise StoreError(f"{path}: no such report; name the directory that a run put it into") from error
+    except orjson.JSONDecodeError as error:
+        raise StoreError(f"{path}: not JSON ({error}); run the job again") from error
+    if not isinstance(report, dict) or report.get("version") != REPORT_VERSION:
+        raise StoreError(f"{path}: not a report of version {REPORT_VERSION}; run the job again")
+    return report
 
 
 def _shard(number: int, result: ShardResult, run_started: float) -> Mapping[str, Any]:

@@ -48,7 +48,7 @@ class Delivery:
         while reader.available():
             batch = reader.peek()
             for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
-                reader.advance(1)
+                reader.start += 1
                 yield row
         self.ended = True
 
@@ -63,13 +63,12 @@ class Delivery:
         self.ended = True
 
 
-def _plain_rows(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+def _plain_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     names = batch.schema.names
     if not names:
-        yield from ({} for _ in range(batch.num_rows))
-        return
-    for values in zip(*map(array_to_list, batch.columns), strict=True):
-        yield dict(zip(names, values, strict=True))
+        return [{} for _ in range(batch.num_rows)]
+    columns = zip(*map(array_to_list, batch.columns), strict=True)
+    return [dict(zip(names, values, strict=False)) for values in columns]  # a strict zip costs half as much again
 
 
 def _formatted_rows(batch: pa.RecordBatch, formatter: Formatter) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def identify_table(table: Table, contents: Mapping[str, str]) -> str:
-    """Hash of what the rows of a table are; no file is read for it.
+class TableIdentity:
+    """What the rows of a table are, found when it is first asked for; no file is read for it.
 
     Args:
         table: the rows. Those in memory count by value.
         contents: checksums of mapped files by path, as far as they are known; others count by name and size.
+        known: the hash, where there is one already.
     """
-    return combine("table", table.num_rows, *(part for leaf in _leaves(table) for part in _identity(leaf, contents)))
+
+    def __init__(self, table: Table, contents: Mapping[str, str], known: str | None = None) -> None:
+        self._table = table
+        self._contents = contents
+        self._known = known
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash."""
+        if self._known is not None:
+            return self._known
+        parts = (part for leaf in _leaves(self._table) for part in _identity(leaf, self._contents))
+        return combine("table", self._table.num_rows, *parts)
 
 
 def _identity(table: Table, contents: Mapping[str, str]) -> tuple[str | int, ...]:

@@ -396,7 +396,7 @@ class IterableDataset:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    @property
+    @property  # type: ignore[misc]  # to the type checker it is an attribute
     def __class__(self) -> Any:
         """What `isinstance` sees: torch's class as well, once there is torch, without the cost of importing it."""
         return class_for_torch(IterableDataset)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from raydata_ext.plan import TableShard
-from raydata_ext.streaming.identity import identify_table
+from raydata_ext.streaming.identity import TableIdentity
 from raydata_ext.streaming.nodes.concat import Concat
 from raydata_ext.streaming.nodes.shard_source import ShardSource
 from raydata_ext.streaming.nodes.table_source import TableSource
@@ -55,7 +55,7 @@ def source_of_tables(
     ends = np.array(list(accumulate((table.num_rows for table in own), initial=0)), np.int64)
     whole = concat_tables(own)
     runs = np.stack([ends[:-1], ends[1:]], axis=1)
-    return TableSource(whole, runs, identity or identify_table(whole, contents or {}))
+    return TableSource(whole, runs, TableIdentity(whole, contents or {}, identity))
 
 
 def source_of_generator(

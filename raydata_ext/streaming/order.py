@@ -49,7 +49,8 @@ def round_robin(groups: int, rows: int) -> Indices:
     Returns:
         Positions in the joined groups; int64, shape (groups * rows,).
     """
-    return np.arange(groups * rows).reshape(groups, rows).T.reshape(-1)
+    positions: Indices = np.arange(groups * rows).reshape(groups, rows).T.reshape(-1)
+    return positions
 
 
 def picked(picks: Indices) -> Indices:

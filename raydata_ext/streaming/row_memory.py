@@ -38,6 +38,7 @@ class RowMemory(Cursor):
         self._batches: list[pa.RecordBatch] = []
         self._numbers: list[References] = []  # of the rows of each kept batch; ascending
         self._table: InMemoryTable | None = None  # of all kept batches, made when rows are asked for
+        self._is_there = False  # whether `recall` has led to the position that is to be loaded
 
     @override
     def next(self) -> References | None:
@@ -60,9 +61,10 @@ class RowMemory(Cursor):
 
     @override
     def load(self, state: dict[str, Any]) -> None:
-        if not self._marks or self._next != state["next"]:  # else `recall` has led here
+        if not self._is_there:
             self._input.load(state["input"])
             self._next = state["next"]
+        self._is_there = False
 
     def gather(self, references: References) -> pa.RecordBatch:
         """Rows that are kept, in the order of their numbers in `references`."""
@@ -101,20 +103,22 @@ class RowMemory(Cursor):
             until: number of the first row that is not to be read yet.
         """
         self._marks.clear()
-        self._batches, self._numbers, self._table = [], [], None
         self._input.load(mark["input"])
         self._next = mark["first"]
+        self._batches, self._numbers, self._table = [], [], None
+        ascending = np.sort(waiting[waiting < until])
         while self._next < until:
             numbers = self.next()
             if numbers is None:
                 raise StateError(_SHORTER)
             if len(numbers):
-                self._drop_all_but(waiting)
+                self._drop_all_but(ascending)
+        self._is_there = self._next == until
 
     def _drop_all_but(self, waiting: References) -> None:
-        """Keep of the batch that was read last only what waits."""
+        """Keep of the batch that was read last only what waits; that is ascending here."""
         batch, numbers = self._batches.pop(), self._numbers.pop()
-        kept = np.intersect1d(numbers, waiting, assume_unique=True)
-        if len(kept):
-            self._batches.append(batch.take(kept - numbers[0]))
-            self._numbers.append(kept)
+        low, high = waiting.searchsorted([numbers[0], numbers[-1] + 1])
+        if low < high:
+            self._batches.append(batch.take(waiting[low:high] - numbers[0]))
+            self._numbers.append(waiting[low:high])

@@ -18,39 +18,38 @@ class RowReader:
 
     Args:
         cursor: what is read; nobody else may.
+
+    Attributes:
+        start: rows of the piece at hand that are done; whoever is done with rows that `peek` showed adds them.
     """
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._before: Any = None
         self._piece: Rows | None = None
-        self._start = 0
+        self.start = 0
         self._stop = 0
         self._skip = 0  # rows of the pieces to come that are done already
         self._ended = False
 
     def available(self) -> int:
         """Rows at hand; reads on where there are none. 0 is the end."""
-        while self._start == self._stop and not self._ended:
+        while self.start == self._stop and not self._ended:
             self._fetch()
-        return self._stop - self._start
+        return self._stop - self.start
 
     def peek(self) -> Rows:
         """The rows at hand, which `available` says there are, without taking them."""
         assert self._piece is not None
-        return cut(self._piece, self._start, self._stop) if self._start else self._piece
-
-    def advance(self, count: int) -> None:
-        """Be done with so many of the rows at hand."""
-        self._start += count
+        return cut(self._piece, self.start, self._stop) if self.start else self._piece
 
     def take(self, count: int) -> Rows:
         """Take so many of the rows at hand."""
         assert self._piece is not None
-        start, self._start = self._start, self._start + count
-        if start == 0 and self._start == self._stop:
+        start, self.start = self.start, self.start + count
+        if start == 0 and self.start == self._stop:
             return self._piece
-        return cut(self._piece, start, self._start)
+        return cut(self._piece, start, self.start)
 
     def read(self, count: int | None) -> Rows | None:
         """Take the next rows, fewer only at the end, and None where there are none.
@@ -69,19 +68,19 @@ class RowReader:
     def skip(self, count: int) -> None:
         """Leave out the next rows."""
         while count and (found := self.available()):
-            self.advance(min(found, count))
+            self.start += min(found, count)
             count -= min(found, count)
 
     def state(self) -> dict[str, Any]:
         """The position; never changed later."""
-        if self._start == self._stop:
+        if self.start == self._stop:
             return {"at": self._cursor.state(), "rows": self._skip}
-        return {"at": self._before, "rows": self._start}
+        return {"at": self._before, "rows": self.start}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go to a saved position; reads nothing yet."""
         self._cursor.load(state["at"])
-        self._piece, self._start, self._stop = None, 0, 0
+        self._piece, self.start, self._stop = None, 0, 0
         self._skip, self._ended = state["rows"], False
 
     def _fetch(self) -> None:
@@ -89,8 +88,8 @@ class RowReader:
         self._piece = self._cursor.next()
         if self._piece is None:
             self._ended = True
-            self._start = self._stop = 0
+            self.start = self._stop = 0
             return
         self._stop = count_rows(self._piece)
-        self._start = min(self._skip, self._stop)
-        self._skip -= self._start
+        self.start = min(self._skip, self._stop)
+        self._skip -= self.start

@@ -5,7 +5,7 @@ Nodes that choose and order rows work on either with the functions of this modul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 References: TypeAlias = NDArray[np.int64]
 """Numbers of rows of a table; shape (n,)."""
 
-Rows: TypeAlias = "References | pa.RecordBatch"
+Rows: TypeAlias = Any
+"""`References`, or a `pa.RecordBatch`, which has no type to a type checker."""
 
 BATCH_ROWS = 1000
 """Rows of a record batch, where a stream may choose."""
@@ -32,7 +33,7 @@ PIECE_ROWS = 1 << 13
 
 def count_rows(rows: Rows) -> int:
     """How many rows these are."""
-    return len(rows) if isinstance(rows, np.ndarray) else rows.num_rows
+    return len(rows)  # of a record batch, too, these are its rows
 
 
 def cut(rows: Rows, start: int, stop: int) -> Rows:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 1000
-"""Numbers that are drawn at a time. The reference order depends on it: what ends a shuffle comes after a whole block."""
+"""Numbers that are drawn at a time. The reference order depends on it: the last shuffle of a buffer comes after a whole
+block."""
 
 
 @dataclass(frozen=True)

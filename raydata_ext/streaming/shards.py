@@ -10,11 +10,13 @@ from raydata_ext.errors import FingerprintError, RaydataError, SchemaError, Step
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.formatting import batch_from_rows
 from raydata_ext.sources import FileShard
+from raydata_ext.streaming.file_units import cut_files, without_units_before
+from raydata_ext.streaming.read_ahead import read_ahead
 from raydata_ext.streaming.rows import BATCH_ROWS
 from raydata_ext.table import cast_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -40,8 +42,12 @@ class StreamShard(Protocol):
     def read_from(self, row: int) -> Iterator[pa.RecordBatch]:
         """The rows from this one on. The batches depend on nothing but `row`."""
 
-    def cut(self, parts: int) -> list[StreamShard]:
-        """Up to so many shards that together are this one; just itself where it cannot be cut."""
+    def cut(self, parts: int | None) -> Sequence[StreamShard]:
+        """About so many shards that together are this one; just itself where it cannot be cut.
+
+        Args:
+            parts: how many; None is one for each unit of the format (row group, record batch).
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,23 +72,24 @@ class ReadShard:
 
     @property
     def identity(self) -> str:
-        """What is read and how: names and sizes of files, and their versions where the file system vouches for them."""
+        """What is read and how: names and sizes of files, and their tags where the file system vouches for the content."""
         return combine(self.shard.digest, *(part for piece in self.shard.pieces for part in _identity(piece)))
 
     def read_from(self, row: int) -> Iterator[pa.RecordBatch]:
-        """Read, and leave out what comes before the row."""
-        for _, batch in self.shard.read():
+        """Read, and leave out what comes before the row; row groups before it are not read."""
+        shard = self.shard
+        if isinstance(shard, FileShard):
+            shard, row = without_units_before(shard, row)
+        for batch in read_ahead(batch for _, batch in shard.read()):
             if row < batch.num_rows:
                 yield batch.slice(row) if row else batch
             row = max(0, row - batch.num_rows)
 
-    def cut(self, parts: int) -> list[StreamShard]:
+    def cut(self, parts: int | None) -> Sequence[StreamShard]:
         """Cut at line ends, row groups or record batches."""
         if not isinstance(self.shard, FileShard):
             return [self]
-        reader, total = self.shard.reader, max(1, self.shard.num_bytes)
-        pieces = [piece for whole in self.shard.pieces for piece in _cut_piece(self.shard, whole, parts, total)]
-        return [ReadShard(FileShard(reader, (piece,))) for piece in pieces]
+        return [ReadShard(shard) for shard in cut_files(self.shard, parts)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +133,7 @@ class GeneratorShard:
             yield self._batch(row, batch)
             row += len(batch)
 
-    def cut(self, parts: int) -> list[StreamShard]:  # noqa: ARG002 - it cannot be cut
+    def cut(self, parts: int | None) -> Sequence[StreamShard]:  # noqa: ARG002 - it cannot be cut
         """The shard itself: only the generator could tell where to begin."""
         return [self]
 
@@ -153,7 +160,7 @@ class _HasRows(Protocol):
 
 def stream_shard(shard: InputShard | StreamShard) -> StreamShard:
     """A shard in the form that streams read."""
-    return shard if isinstance(shard, _HasRows) else ReadShard(shard)  # type: ignore[return-value, arg-type]
+    return shard if isinstance(shard, _HasRows) else ReadShard(shard)
 
 
 def _identity(piece: Piece) -> tuple[str | int, ...]:
@@ -165,13 +172,6 @@ def _identity(piece: Piece) -> tuple[str | int, ...]:
         piece.start,
         -1 if piece.end is None else piece.end,
     )
-
-
-def _cut_piece(shard: FileShard, piece: Piece, parts: int, total: int) -> list[Piece]:
-    wanted = max(1, round(parts * piece.num_bytes / total))
-    if piece.end is None:
-        return shard.reader.split(piece.file, max(1, -(-piece.num_bytes // wanted)))
-    return [piece]
 
 
 def _hash(value: object) -> str:

@@ -84,7 +84,7 @@ class Node(ABC):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """All that decides which rows it gives in which order, its children apart; JSON values. A state is bound to it."""
+        """All that decides which rows come in which order, its children apart, as JSON; a state is bound to it."""
         return {}
 
     # -- other nodes made of it ---------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The shuffle of Hugging Face `datasets` 5.0, row for row, on references.
 
-Shards in random order, up to ten groups of them read one row each in turn, and a buffer in which a random slot is emitted
-and filled again. Where the rows have no references of their own, `RowMemory` lends them some.
+Shards in random order, up to ten groups of them read one row each in turn, and a buffer in which a random slot is
+emitted and filled again. Where the rows have no references of their own, `RowMemory` lends them some.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class ShuffleCursor(Cursor):
             return emitted
         if not len(self._buffer):
             return None
-        rest, self._buffer = self._buffer.copy(), _NONE
+        rest: References = self._buffer.copy()
+        self._buffer = _NONE
         self._slots.generator.shuffle(rest)
         return rest
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
@@ -16,9 +15,11 @@ from raydata_ext.table import Table, concat_tables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pyarrow as pa
+
 
 def open_rows(node: Node, bases: Bases | None) -> Cursor:
-    """Open a node: as references where bases are given, else as record batches, gathered late where that is possible."""
+    """Open a node: as references where bases are given, else as record batches, gathered late where possible."""
     if bases is not None or not node.indexed:
         return node.open(bases)
     tables = node.tables

@@ -58,9 +58,9 @@ class ShardSource(Node):
 
     @override
     def reshard_data_sources(self, count: int | None = None) -> ShardSource:
-        parts = None if count is None else max(1, -(-count // max(1, len(self.shards))))
-        if parts == 1:
+        if count is not None and count <= len(self.shards):
             return self
+        parts = None if count is None else -(-count // max(1, len(self.shards)))
         return ShardSource(tuple(part for shard in self.shards for part in shard.cut(parts)))
 
     @override

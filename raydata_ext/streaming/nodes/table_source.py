@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from raydata_ext.streaming.identity import TableIdentity
     from raydata_ext.streaming.seeds import Seed
     from raydata_ext.table import Table
 
@@ -28,12 +29,12 @@ class TableSource(Node):
     Attributes:
         table: the rows.
         runs: first row and end row of each shard, in the order in which they are read; int64, shape (shards, 2).
-        identity: hash of what the rows are.
+        identity: tells what the rows are.
     """
 
     table: Table
     runs: References
-    identity: str
+    identity: TableIdentity
 
     orders_only = True
 
@@ -55,7 +56,7 @@ class TableSource(Node):
     @property
     @override
     def settings(self) -> Mapping[str, Any]:
-        return {"data": self.identity, "num_shards": self.num_shards}
+        return {"data": self.identity.digest, "num_shards": self.num_shards}
 
     @override
     def shuffle_data_sources(self, seed: Seed) -> TableSource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -78,12 +79,14 @@ class TransformCursor(Cursor):
         self._index = 0
         # A stream keeps no results, so its worker needs no store.
         self._worker = Worker(Program(Chain.of((step,)), cast("Store", None)))
+        weakref.finalize(self, self._worker.close)
         self._operator, self._trail = self._made()
 
     @override
     def next(self) -> pa.RecordBatch | None:
         rows = self._rows()
         if rows is None:
+            self._worker.close()
             return None
         self._index += rows.num_rows
         [result] = self._operator.follow(self._trail.follow([("stream", rows)]))
@@ -136,9 +139,7 @@ def below_row_steps(node: Node, make: Callable[[Node], Node], *, only_indexed: b
 
 
 def _schema_after(step: Step, schema: pa.Schema | None) -> pa.Schema | None:
-    if isinstance(step, Cast):
-        return step.schema
-    if isinstance(step, Map):
+    if isinstance(step, Cast | Map):
         return step.schema
     if schema is None or isinstance(step, Filter):
         return schema

@@ -87,4 +87,5 @@ class BaseWrapperDataset(ParentDataset):
 
     @override
     def attr(self, attr: str, index: SupportsIndex) -> Any:
-        return children.attr_of(self.dataset, attr, position(index, self))
+        """Return an attribute of the wrapper, or else of the dataset that a row of the child is in."""
+        return getattr(self, attr) if hasattr(self, attr) else children.attr_of(self.dataset, attr, position(index, self))

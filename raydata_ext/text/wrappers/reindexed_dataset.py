@@ -54,4 +54,6 @@ class ReindexedDataset(BaseWrapperDataset):
 
     @override
     def attr(self, attr: str, index: SupportsIndex) -> Any:
+        if hasattr(self, attr):
+            return getattr(self, attr)
         return children.attr_of(self.dataset, attr, int(self.indices[position(index, self)]))
