@@ -142,10 +142,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m jobs.binarize_pairs", description=__doc__)
     parser.add_argument("--language", help="of the translations; by default the one this machine has most of")
     parser.add_argument("--set", action="append", default=[], help="a setting of the job file, as key.path=value")
+    parser.add_argument("--catalogues", action="append", type=Path, help="a directory to look in for catalogues")
     options = parser.parse_args(arguments)
-    language, patterns = find_catalogues(options.language)
+    language, patterns = find_catalogues(options.language, options.catalogues or PLACES)
     job = read_job_file(JOB_FILE, [f"source.paths={patterns}", *options.set])
-    directory = Path(f"{job.output.path}.tokens")
+    directory = Path(f"{job.output.path}.{SOURCE_LANGUAGE}-{language}")
     done = binarize_pairs(plan_of(job), directory, language, job.run.executor)
     sys.stdout.write(f"{done}\n{directory}: {len(open_pairs(directory))} pairs\n")
     return 0

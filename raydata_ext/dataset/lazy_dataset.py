@@ -177,8 +177,8 @@ class LazyDataset:
 
         A batched function sees batches that run over the borders of shards, which `collect` cuts there.
         """
-        worker = Worker(Program(Chain.of(self.plan.steps), self.workspace.store))
-        rows: list[dict[str, Any]] = preview(self.plan, worker, n).to_pylist() if n > 0 else []
+        with Worker(Program(Chain.of(self.plan.steps), self.workspace.store)) as worker:
+            rows: list[dict[str, Any]] = preview(self.plan, worker, n).to_pylist() if n > 0 else []
         return rows
 
     def explain(self) -> Explanation:

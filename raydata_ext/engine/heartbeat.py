@@ -1,8 +1,8 @@
 """Signs of life of the workers: who works on what, and how far it is.
 
-Each shard actor has a thread that reports every two seconds to one board, which the driver reads. A worker that is dead,
-stuck in a function, or cut off stops to report or reports the same for long; the driver tells that from hard work by
-the rows that were read in between.
+Each shard actor has a thread that reports every two seconds to one board, which the driver reads. A worker that is
+dead, stuck in a function, or cut off stops to report or reports the same for long; the driver tells that from hard
+work by the rows that were read in between.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def make_operator(number: int, worker: Worker, trail: Trail, position: Position)
         position: where the shard stands.
     """
     step = worker.program.chain.steps[number]
-    label = f"step {number + 1} `{step.label}`"
+    label = worker.program.chain.label(number)
     if isinstance(step, Map):
         map_kind = BatchMapOperator if step.batched else RowMapOperator
         return map_kind(label, step, number, worker, trail, position)

@@ -11,7 +11,7 @@ from raydata_ext.engine.progress import RunProgress, Silent
 from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
 from raydata_ext.engine.worker import Completed, Program
 from raydata_ext.errors import RaydataError
-from raydata_ext.plan import InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
+from raydata_ext.plan import Chain, InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
 from raydata_ext.sources import IdentityIndex, Sighting
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def run_all(
     results = [run_plan(now, workspace, engine, progress)]
     if later:
         shards = tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[0])
-        results += run_all(Plan(shards, later), workspace, engine, progress)
+        done = plan.steps_before + len(Chain.of(now.steps).steps)
+        results += run_all(Plan(shards, later, done), workspace, engine, progress)
     return results
 
 

@@ -176,7 +176,7 @@ class _Run:
             schema=with_huggingface_metadata(summary.schema),  # without the key: thousands of receipts share one schema
             rows_in=before.rows_in if before else self.trail.rows_read,
             filtered=dict(filtered),
-            inputs=tuple({"path": piece.label} for piece in self.state.shard.pieces),
+            inputs=tuple({"path": source} for source in self.state.shard.sources),
             steps=(*(before.steps if before else ()), *map(_summary, operators)),
             seconds=round(time.perf_counter() - self.started, 6),
             worker=self.worker.name,

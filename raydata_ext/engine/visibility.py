@@ -1,4 +1,4 @@
-"""Does a worker see the files that the driver speaks of? Asked at its start, so that no shard has to fail to find out."""
+"""Does a worker see the files that the driver speaks of? Asked at its start, so that no shard fails to find out."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def sight_of(cache_dir: str, inputs: Iterable[str]) -> Iterator[Sight]:
 
 def _blind(path: str, reason: str) -> PlanError:
     return PlanError(
-        f"node {socket.gethostname()} does not see {path} ({reason}); put cache_dir and inputs on a file system that all nodes"
-        " mount, use an object store, or keep the run to nodes that see them with Workers(resources=...)"
+        f"node {socket.gethostname()} does not see {path} ({reason}); put cache_dir and inputs on a file system that"
+        " all nodes mount, use an object store, or keep the run to nodes that see them with Workers(resources=...)"
     )

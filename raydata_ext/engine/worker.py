@@ -124,10 +124,8 @@ class Worker:
         return function
 
     def _failure(self, number: int, doing: str, error: Exception) -> StepError:
-        step = self.program.chain.steps[number]
-        return StepError(
-            f"step {number + 1} `{step.label}`: {doing}: {type(error).__name__}: {error}\n{users_traceback(error)}"
-        )
+        label = self.program.chain.label(number)
+        return StepError(f"{label}: {doing}: {type(error).__name__}: {error}\n{users_traceback(error)}")
 
 
 @dataclass(frozen=True)

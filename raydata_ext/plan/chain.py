@@ -39,13 +39,15 @@ class Chain:
     Attributes:
         steps: the steps, without cache marks.
         kept: after how many steps a result is kept, ascending; the last is all of them.
+        steps_before: how many steps were done before the first.
     """
 
     steps: tuple[Step, ...]
     kept: tuple[int, ...]
+    steps_before: int = 0
 
     @classmethod
-    def of(cls, steps: Sequence[Step]) -> Chain:
+    def of(cls, steps: Sequence[Step], steps_before: int = 0) -> Chain:
         """Take the cache marks out of a list of steps."""
         real: list[Step] = []
         kept: set[int] = set()
@@ -54,7 +56,7 @@ class Chain:
                 kept.add(len(real))
             else:
                 real.append(step)
-        return cls(tuple(real), tuple(sorted(kept | {len(real)})))
+        return cls(tuple(real), tuple(sorted(kept | {len(real)})), steps_before)
 
     @cached_property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
@@ -64,10 +66,12 @@ class Chain:
     @property
     def parts(self) -> Mapping[str, Mapping[str, str]]:
         """What the fingerprints are made of, by step, for explanations."""
-        return {
-            f"step {number} `{step.label}`": dict(print_.parts)
-            for number, (step, print_) in enumerate(zip(self.steps, self.fingerprints, strict=True), 1)
-        }
+        prints = enumerate(self.fingerprints)
+        return {self.label(number): dict(print_.parts) for number, print_ in prints}
+
+    def label(self, number: int) -> str:
+        """Number and name of a step, as messages give them; `number` counts from 0."""
+        return f"step {self.steps_before + number + 1} `{self.steps[number].label}`"
 
     def keys(self, shard: InputShard, identity: str, position: Position) -> tuple[str, ...]:
         """The key of each kept result of a shard, in the order of `kept`."""

@@ -114,7 +114,7 @@ class _Reasons:
             (step.label, mark.digest) for step, mark in zip(self._chain.steps, self._chain.fingerprints, strict=True)
         ]
         for number, (label, digest) in enumerate(steps):
-            name = f"step {number + 1} `{label}`"
+            name = self._chain.label(number)
             if number >= len(origin.steps):
                 changes.append(f"{name} is new")
                 continue

@@ -20,6 +20,10 @@ class InputShard(Protocol):
         """The shard as messages name it."""
 
     @property
+    def sources(self) -> Sequence[str]:
+        """The files, or parts of files, that the rows come from, as messages and receipts name them."""
+
+    @property
     def pieces(self) -> Sequence[Piece]:
         """The pieces of files that the rows come from; empty where they lie in memory."""
 

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Shards and steps, as values. Running it is the engine's matter."""
+    """Shards and steps, as values. Running it is the engine's matter.
+
+    Attributes:
+        shards: what it starts from.
+        steps: what is done, in order.
+        steps_before: how many steps were done to the shards already; messages number the steps on from there.
+    """
 
     shards: tuple[InputShard, ...]
     steps: tuple[Step, ...] = ()
+    steps_before: int = 0
 
     def then(self, step: Step) -> Plan:
         """The plan with one more step."""

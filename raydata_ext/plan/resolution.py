@@ -87,7 +87,7 @@ class Resolution:
 
 def resolve(plan: Plan, workspace: Workspace) -> Resolution:
     """Ask the workspace for the results of a plan; reads listings and receipts, no data."""
-    chain = Chain.of(plan.steps)
+    chain = Chain.of(plan.steps, plan.steps_before)
     states = []
     for shard, position in zip(plan.shards, plan.positions, strict=True):
         state = ShardState(shard, position)

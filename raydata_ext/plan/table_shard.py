@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.sources import InputFile, Piece
+from raydata_ext.sources import InputFile, Piece, label_of
 from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
 from raydata_ext.table.verify import checksum_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pyarrow as pa
 
     from raydata_ext.store import Receipt, Store
 
@@ -26,22 +26,29 @@ class TableShard:
     Attributes:
         table: the rows.
         contents: checksums of mapped files by path, as far as receipts or manifests tell them.
+        made_of: the inputs that the rows were made of, where that is known from receipts.
     """
 
     table: Table
     contents: tuple[tuple[str, str], ...] = ()
+    made_of: tuple[str, ...] = ()
 
     @classmethod
     def of_receipt(cls, store: Store, receipt: Receipt) -> TableShard:
         """A cached result as the input of what follows."""
         table = store.table(receipt)
-        return cls(table, ((table.path, receipt.checksum),))
+        return cls(table, ((table.path, receipt.checksum),), tuple(str(source["path"]) for source in receipt.inputs))
 
     @property
     def label(self) -> str:
-        """The mapped file, or what lies in memory."""
-        paths = [table.path for table in _leaves(self.table) if isinstance(table, MemoryMappedTable)]
-        return paths[0] if paths else f"table of {self.table.num_rows} rows in memory"
+        """What the rows were made of, or what lies in memory."""
+        return label_of(self.sources) or f"table of {self.table.num_rows} rows in memory"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The inputs that the rows were made of, or the files that they are mapped from."""
+        mapped = (table.path for table in _leaves(self.table) if isinstance(table, MemoryMappedTable))
+        return self.made_of or tuple(mapped)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -87,9 +94,12 @@ class TableShard:
         return checksum_file(piece.file.path)
 
     def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The record batches of the table."""
+        """The record batches of the table; one without rows where it has none, for its schema."""
+        label = self.label
+        if not self.table.num_rows:
+            yield label, pa.RecordBatch.from_pylist([], self.table.schema)
         for batch in self.table.iter_batches():
-            yield self.label, batch
+            yield label, batch
 
 
 def _leaves(table: Table) -> Iterator[Table]:

@@ -12,7 +12,7 @@ line in `formats`.
 
 from __future__ import annotations
 
-from raydata_ext.sources.file_source import FileShard, FileSource, scan_files
+from raydata_ext.sources.file_source import FileShard, FileSource, label_of, scan_files
 from raydata_ext.sources.formats import FORMATS, make_reader
 from raydata_ext.sources.identity import IdentityIndex, Sighting
 from raydata_ext.sources.input_file import InputFile, Piece
@@ -29,6 +29,7 @@ __all__ = [
     "Piece",
     "Reader",
     "Sighting",
+    "label_of",
     "list_files",
     "make_reader",
     "scan_files",

@@ -35,8 +35,12 @@ class FileShard:
     @property
     def label(self) -> str:
         """The shard as messages name it."""
-        first, last = self.pieces[0].label, self.pieces[-1].label
-        return first if len(self.pieces) == 1 else f"{first} .. {last} ({len(self.pieces)} files)"
+        return label_of(self.sources)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Its files, or parts of files, as messages name them."""
+        return tuple(piece.label for piece in self.pieces)
 
     @property
     def num_bytes(self) -> int:
@@ -76,6 +80,13 @@ class FileShard:
         for piece in self.pieces:
             for batch in self.reader.read(piece):
                 yield piece.label, batch
+
+
+def label_of(sources: Sequence[str]) -> str:
+    """One name for a few files: that of the only one, or those of the first and the last; empty for none."""
+    if len(sources) < 2:  # noqa: PLR2004 - one name needs no words around it
+        return "".join(sources)
+    return f"{sources[0]} .. {sources[-1]} ({len(sources)} files)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Plain text: a row a line, or a row a file."""
+"""Plain text: a row a line, a row a paragraph, or a row a file."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -21,20 +22,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_BYTES = 2**31 - 1
+_BLANK_LINES = re.compile(rb"(?m:^)(?:[ \t]*\n)+")
 
 
 class TextReader(Reader):
     r"""Reads text files.
 
     A line ends at `\n`; one `\r` before it is taken off, one elsewhere is part of the line. A byte order mark at the
-    begin of a file is taken off. Otherwise whole files are taken as they are.
+    begin of a file is taken off. A paragraph is a run of lines that are not blank; blank are those of nothing but spaces
+    and tabs. Otherwise whole files are taken as they are.
 
     Attributes:
-        unit: what makes a row, `"line"` or `"file"`.
+        unit: what makes a row, `"line"`, `"paragraph"` or `"file"`.
         column: name of the text column (string).
         path_column: name of a column (string) that holds the file's name relative to the source; None is no such
             column.
-        encoding: any text encoding that Python knows; where the unit is a line, one in which `\n` is the byte 0x0A.
+        encoding: any text encoding that Python knows; unless the unit is a file, one in which `\n` is the byte 0x0A.
         encoding_errors: `"strict"` makes bytes outside of the encoding an error, `"replace"` and `"ignore"` as in
             Python.
     """
@@ -42,7 +45,7 @@ class TextReader(Reader):
     format: ClassVar[str] = "text"
     suffixes: ClassVar[tuple[str, ...]] = (".txt", ".text", ".md", ".py")
 
-    unit: Literal["line", "file"] = "line"
+    unit: Literal["line", "paragraph", "file"] = "line"
     column: str = "text"
     path_column: str | None = None
     encoding: str = "utf-8"
@@ -59,7 +62,7 @@ class TextReader(Reader):
 
     @model_validator(mode="after")
     def _fitting(self) -> TextReader:
-        if self.unit == "line" and "\n".encode(self.encoding) != b"\n":
+        if self.unit != "file" and "\n".encode(self.encoding) != b"\n":
             raise ValueError(
                 f"files in {self.encoding} cannot be cut at lines, for a line end is not the byte 0x0A there; set"
                 ' unit="file", or convert them to UTF-8'
@@ -91,7 +94,8 @@ class TextReader(Reader):
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Batches of one text column (string) and the path column where asked for."""
         empty = True
-        for texts in self._lines(piece) if self.unit == "line" else self._whole(piece):
+        units = {"line": self._lines, "paragraph": self._paragraphs, "file": self._whole}
+        for texts in units[self.unit](piece):
             yield self._batch(piece, texts)
             empty = False
         if empty:
@@ -109,15 +113,32 @@ class TextReader(Reader):
         yield _strings(piece, np.array([0, len(data)]), data)
 
     def _lines(self, piece: Piece) -> Iterator[pa.Array]:
-        for offset, block in line_blocks(piece):
-            text = self._decode(piece, offset, block)
-            if b"\r" in text:
-                text = text.replace(b"\r\n", b"\n")
+        for text in self._blocks(piece):
             ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
             ends -= np.arange(len(ends))
             data = text.replace(b"\n", b"")
             last = [len(data)] if text and not text.endswith(b"\n") else []
             yield _strings(piece, np.concatenate([[0], ends, last]), data)
+
+    def _paragraphs(self, piece: Piece) -> Iterator[pa.Array]:
+        paragraph: list[bytes] = []  # the one that is not known to have ended, in as many parts as it took so far
+        for text in self._blocks(piece):
+            ended, start = [], 0
+            for blank in _BLANK_LINES.finditer(text):
+                paragraph.append(text[start : blank.start()])
+                ended.append(b"".join(paragraph).removesuffix(b"\n"))
+                paragraph, start = [], blank.end()
+            paragraph.append(text[start:])
+            yield _strings_of(piece, ended)
+        text = b"".join(paragraph)
+        before, _, last_line = text.rpartition(b"\n")
+        yield _strings_of(piece, [text if last_line.strip(b" \t") else before])
+
+    def _blocks(self, piece: Piece) -> Iterator[bytes]:
+        r"""Whole lines in UTF-8 that end at `\n` alone."""
+        for offset, block in line_blocks(piece):
+            text = self._decode(piece, offset, block)
+            yield text.replace(b"\r\n", b"\n") if b"\r" in text else text
 
     def _decode(self, piece: Piece, offset: int, data: bytes) -> bytes:
         """UTF-8 of `data`, which is returned as it is where it is valid UTF-8 already."""
@@ -133,6 +154,11 @@ class TextReader(Reader):
                 ' file is in, or encoding_errors="replace"'
             ) from error
         return body
+
+
+def _strings_of(piece: Piece, texts: list[bytes]) -> pa.Array:
+    filled = [text for text in texts if text.strip(b" \t")]
+    return _strings(piece, np.cumsum([0, *map(len, filled)]), b"".join(filled))
 
 
 def _strings(piece: Piece, offsets: np.ndarray, data: bytes) -> pa.Array:

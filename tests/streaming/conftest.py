@@ -15,6 +15,15 @@ def _load(name):
     return module
 
 
+PIPELINES = _load("pipelines")
+
+
+def pytest_generate_tests(metafunc):
+    """A test of `kind` is run for each kind of stream."""
+    if "kind" in metafunc.fixturenames:
+        metafunc.parametrize("kind", PIPELINES.names())
+
+
 @pytest.fixture(scope="session")
 def oracle():
     """The reference order, one row at a time."""
@@ -22,15 +31,20 @@ def oracle():
 
 
 @pytest.fixture(scope="session")
-def kinds(tmp_path_factory):
-    """Name of a stream -> function that makes it anew."""
-    module = _load("pipelines")
+def stream_corpus(tmp_path_factory):
+    """A directory with the same rows in files of each format."""
     root = tmp_path_factory.mktemp("corpus")
-    module.write_corpus(root)
-    return module.pipelines(root)
+    PIPELINES.write_corpus(root)
+    return root
 
 
 @pytest.fixture(scope="session")
-def kinds_elsewhere(tmp_path_factory):
-    """The program that goes on with states in another process."""
-    return str(Path(__file__).with_name("pipelines.py"))
+def kinds(stream_corpus):
+    """Kind of a stream -> function that makes it anew."""
+    return PIPELINES.pipelines(stream_corpus)
+
+
+@pytest.fixture(scope="session")
+def wholes(kinds):
+    """Kind of a stream -> all its rows."""
+    return {kind: list(make()) for kind, make in kinds.items()}

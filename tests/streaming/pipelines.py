@@ -7,6 +7,7 @@ Run as a program of its own, `pipelines.py DIRECTORY FILE`, it goes on in a new 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -18,7 +19,8 @@ import raydata_ext.streaming as rs
 from raydata_ext.sources import scan_files
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, ShardWriter
 
-SIZES = (5, 0, 9, 3, 7)
+SIZES = (4, 0, 6, 2, 3)
+ROWS = sum(SIZES)
 
 
 def columns(first, count):
@@ -53,25 +55,30 @@ def generate(bounds):
 
 
 def sources(root):
+    """Name -> function that makes a stream of the same rows from another kind of source."""
     ends = [sum(SIZES[:i]) for i in range(len(SIZES) + 1)]
-    bounds = list(zip(ends[:-1], ends[1:], strict=True))
+    bounds = list(itertools.pairwise(ends))
+    tables = [InMemoryTable(table) for table in shard_tables()]
+    mapped = [MemoryMappedTable.from_file(root / f"{i}.arrow") for i in range(len(SIZES))]
+    shards = {suffix: _files(root, suffix) for suffix in ("jsonl", "parquet", "arrow", "txt")}
     return {
-        "tables": lambda: rs.IterableDataset.from_tables([InMemoryTable(t) for t in shard_tables()]),
-        "mapped": lambda: rs.IterableDataset.from_tables(
-            [MemoryMappedTable.from_file(root / f"{i}.arrow") for i in range(len(SIZES))]
-        ),
-        "jsonl": lambda: _files(root, "jsonl"),
-        "parquet": lambda: _files(root, "parquet"),
-        "arrow": lambda: _files(root, "arrow"),
-        "text": lambda: _files(root, "txt").map(lambda row: {"x": int(row["text"]), "ids": [int(row["text"])]}),
+        "tables": lambda: rs.IterableDataset.from_tables(tables),
+        "mapped": lambda: rs.IterableDataset.from_tables(mapped),
+        "jsonl": lambda: rs.IterableDataset.from_shards(shards["jsonl"]),
+        "parquet": lambda: rs.IterableDataset.from_shards(shards["parquet"]),
+        "arrow": lambda: rs.IterableDataset.from_shards(shards["arrow"]),
+        "text": lambda: rs.IterableDataset.from_shards(shards["txt"]).map(_parsed),
         "generator": lambda: rs.IterableDataset.from_generator(generate, {"bounds": bounds}),
-        "one generator": lambda: rs.IterableDataset.from_generator(generate, {"bounds": [(0, 24)]}),
+        "one generator": lambda: rs.IterableDataset.from_generator(generate, {"bounds": [(0, ROWS)]}),
     }
 
 
 def _files(root, suffix):
-    shards = [shard for i in range(len(SIZES)) for shard in scan_files(str(root / f"{i}.{suffix}")).shards]
-    return rs.IterableDataset.from_shards(shards)
+    return [shard for i in range(len(SIZES)) for shard in scan_files(str(root / f"{i}.{suffix}")).shards]
+
+
+def _parsed(row):
+    return {"x": int(row["text"]), "ids": [int(row["text"])]}
 
 
 def _twice(row):
@@ -115,8 +122,8 @@ STEPS = {
     "shuffle": lambda s: s.shuffle(3, buffer_size=7),
     "shuffle of one group": lambda s: s.shuffle(4, buffer_size=5, max_buffer_input_shards=1),
     "shuffle in a large buffer": lambda s: s.shuffle(5, buffer_size=100, max_buffer_input_shards=3),
-    "skip": lambda s: s.skip(6),
-    "take": lambda s: s.take(17),
+    "skip": lambda s: s.skip(4),
+    "take": lambda s: s.take(9),
     "repeat": lambda s: s.repeat(2),
     "batch": lambda s: s.batch(4),
     "batch and unbatch": lambda s: s.batch(5).unbatch(),
@@ -131,12 +138,12 @@ STEPS = {
 }
 
 CHAINS = {
-    "shuffle, map, take": lambda s: s.shuffle(1, buffer_size=6).map(_twice).take(15),
+    "shuffle, map, take": lambda s: s.shuffle(1, buffer_size=6).map(_twice).take(8),
     "map, shuffle, batch": lambda s: s.map(_batch_sums, batched=True, batch_size=4).shuffle(1, buffer_size=6).batch(3),
     "filter, shuffle, skip": lambda s: s.filter(lambda r: r["x"] % 4 != 0).shuffle(2, buffer_size=4).skip(3),
     "skip, shuffle, map": lambda s: s.skip(4).shuffle(2, buffer_size=4).map(lambda r, i: {"i": i}, with_indices=True),
     "shuffle, shuffle, shuffle": lambda s: s.shuffle(1, buffer_size=3).shuffle(2, buffer_size=9).shuffle(3, buffer_size=4),
-    "take, repeat, shuffle": lambda s: s.take(7).repeat(3).shuffle(9, buffer_size=5),
+    "take, repeat, shuffle": lambda s: s.take(4).repeat(3).shuffle(9, buffer_size=5),
     "maps of batches": lambda s: s.map(_more_rows, batched=True, batch_size=4, remove_columns=["text", "ids"])
     .map(_batch_sums, batched=True, batch_size=3)
     .filter(lambda b: [x % 2 == 1 for x in b["x"]], batched=True, batch_size=2),
@@ -150,8 +157,8 @@ MIXTURES = {
     "side by side": lambda a, b: rs.concatenate_datasets(
         [a.select_columns("x"), b.select_columns("text")], axis=1
     ).shuffle(3, buffer_size=4),
-    "in turn": lambda a, b: rs.interleave_datasets([a, b.take(9)]),
-    "in turn, all": lambda a, b: rs.interleave_datasets([a, b.take(9)], stopping_strategy="all_exhausted"),
+    "in turn": lambda a, b: rs.interleave_datasets([a, b.take(5)]),
+    "in turn, all": lambda a, b: rs.interleave_datasets([a, b.take(5)], stopping_strategy="all_exhausted"),
     "in turn, each once": lambda a, b: rs.interleave_datasets(
         [a.take(4), b], stopping_strategy="all_exhausted_without_replacement"
     ),
@@ -160,35 +167,43 @@ MIXTURES = {
         [a.shuffle(2, buffer_size=3), b.take(3)], [0.6, 0.4], seed=2, stopping_strategy="all_exhausted"
     ),
     "by chance, each once": lambda a, b: rs.interleave_datasets(
-        [a, b, a.skip(20)], [0.2, 0.5, 0.3], seed=3, stopping_strategy="all_exhausted_without_replacement"
+        [a, b, a.skip(11)], [0.2, 0.5, 0.3], seed=3, stopping_strategy="all_exhausted_without_replacement"
     ),
     "mixed, then shuffled": lambda a, b: rs.interleave_datasets([a, b], [0.5, 0.5], seed=4).shuffle(5, buffer_size=8),
 }
 
 
+SOURCES = ("tables", "mapped", "jsonl", "parquet", "arrow", "text", "generator", "one generator")
+ON_ALL_SOURCES = ("map by batches", "filter", "shuffle", "batch", "rows of a node", "shard of rows")
+PAIRS = (("tables", "mapped"), ("jsonl", "generator"), ("tables", "parquet"))
+
+
+def names():
+    """The kinds of streams."""
+    return list(_recipes())
+
+
 def pipelines(root):
-    """Name -> function that makes the stream anew."""
-    found = {}
+    """Kind -> function that makes the stream anew."""
     made = sources(root)
-    for source, make in made.items():
-        found[source] = make
-        for name in ("map by batches", "filter", "shuffle", "batch", "rows of a node", "shard of rows"):
-            found[f"{source}: {name}"] = _over(make, STEPS[name])
+    return {kind: _recipe(step, [made[name] for name in of]) for kind, (of, step) in _recipes().items()}
+
+
+def _recipes():
+    found = {}
+    for source in SOURCES:
+        found[source] = ((source,), lambda s: s)
+        for name in ON_ALL_SOURCES:
+            found[f"{source}: {name}"] = ((source,), STEPS[name])
     for source in ("tables", "generator"):
-        for name, step in {**STEPS, **CHAINS}.items():
-            found[f"{source}: {name}"] = _over(made[source], step)
-    for name, mix in MIXTURES.items():
-        for first, second in (("tables", "mapped"), ("jsonl", "generator"), ("tables", "parquet")):
-            found[f"{first} and {second}: {name}"] = _mixed(made[first], made[second], mix)
+        found |= {f"{source}: {name}": ((source,), step) for name, step in {**STEPS, **CHAINS}.items()}
+    for pair in PAIRS:
+        found |= {f"{' and '.join(pair)}: {name}": (pair, mix) for name, mix in MIXTURES.items()}
     return found
 
 
-def _over(make, step):
-    return lambda: step(make())
-
-
-def _mixed(first, second, mix):
-    return lambda: mix(first(), second())
+def _recipe(step, of):
+    return lambda: step(*(make() for make in of))
 
 
 def main(directory, path):
