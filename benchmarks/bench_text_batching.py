@@ -1,9 +1,9 @@
 """Choosing, cutting and dealing batches of sentences: time a sentence, and memory, beside fairseq's way.
 
-Run `python benchmarks/bench_text_batching.py`, with `--rows 100000000` for as many sentences (which takes 2 GB; beside
-it, only a part is done in fairseq's way). Lengths are drawn like those of translation corpora. fairseq's way is its
-algorithm in plain Python: a call for the size of each sentence, and lists of lists. Its compiled version is about four
-times as fast as that at cutting batches; the lists are the same. Ratios are theirs divided by ours.
+Run `python benchmarks/bench_text_batching.py`, with `--rows 100000000` for as many sentences (which takes 2 GB; of them
+only a part is done in fairseq's way). Lengths are drawn like those of translation corpora. fairseq's way is what the
+copy of InfoXLM does, in plain Python: a call for the size of each sentence, and lists of lists. Ratios are theirs
+divided by ours.
 """
 
 from __future__ import annotations

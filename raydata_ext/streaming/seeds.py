@@ -43,7 +43,7 @@ class Seed:
 
 def mixed(*parts: int) -> int:
     """One seed of several numbers, such that other numbers or another order give another seed."""
-    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    return int(np.random.SeedSequence((len(parts), *parts)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 class Draws:

@@ -156,7 +156,8 @@ def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_
     assert totals(job)["rows_in"] == 40
 
 
-def test_sigterm_ends_the_run_with_143_and_keeps_finished_shards(job, wait_until):
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_the_run_in_seconds_and_says_how_to_go_on(job, wait_until, number, status):
     blocked = job.steps_file.read_text().replace(
         "    # a comment\n", "    import time\n    while 'doc00' in row['path']:\n        time.sleep(0.05)\n"
     )
@@ -165,9 +166,9 @@ def test_sigterm_ends_the_run_with_143_and_keeps_finished_shards(job, wait_until
         command("run", job.job_file, "--set", "run.executor=ray"), stderr=subprocess.PIPE, text=True
     )
     wait_until(lambda: list(job.cache.glob("??/*.json")), "a first finished shard", 120)
-    process.terminate()
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 143, errors
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == status, errors
     assert "run the same command again" in errors
 
 

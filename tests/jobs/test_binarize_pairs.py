@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
 import raydata_ext as rdx
 from jobs.binarize_pairs import JOB_FILE, PLACES, find_catalogues, main, open_pairs, split_words
 from raydata_ext.errors import NoMatchError
@@ -15,8 +16,11 @@ from raydata_ext.job import plan_of, read_job_file, run_job
 from raydata_ext.text.indexed.loading import load_indexed_dataset
 from raydata_ext.text.iterators import EpochBatchIterator
 
-NUMBERS = "one two three four five six seven eight nine ten".split()
-ZAHLEN = "eins zwei drei vier fünf sechs sieben acht neun zehn".split()
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+ZAHLEN = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 
 
 def write_catalogue(path: Path, texts: dict[str, str], charset: str = "UTF-8") -> None:
@@ -51,7 +55,12 @@ def catalogues(tmp_path):
 
 def job(catalogues, tmp_path):
     out, cache = tmp_path / "out", tmp_path / "cache"
-    settings = [f"source.paths={catalogues}/*.mo", f"output.path={out}", f"run.cache_dir={cache}", "run.executor=inline"]
+    settings = [
+        f"source.paths={catalogues}/*.mo",
+        f"output.path={out}",
+        f"run.cache_dir={cache}",
+        "run.executor=inline",
+    ]
     return read_job_file(JOB_FILE, settings)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.batch_by_size import BLOCK_ROWS, SMALL_BATCH, batch_by_size
 
 
@@ -17,9 +18,9 @@ def by_the_rule(sizes, max_tokens, max_sentences, multiple):
     """The largest count within the limits, rounded down to the multiple where it is more."""
     ends, start = [0], 0
     while start < len(sizes):
-        count = 1
+        count, longest = 1, sizes[start]
         while start + count < len(sizes):
-            longest = max(sizes[start : start + count + 1])
+            longest = max(longest, sizes[start + count])
             if max_tokens is not None and longest * (count + 1) > max_tokens:
                 break
             if max_sentences is not None and count + 1 > max_sentences:
@@ -103,7 +104,9 @@ def test_the_order_and_dtype_of_indices_stay_and_sizes_may_come_from_a_function(
 def test_a_row_over_the_limit_is_named_with_its_size_and_the_limit():
     sizes = np.full(2 * BLOCK_ROWS, 3)
     sizes[BLOCK_ROWS + 7] = 11
-    with pytest.raises(ValueError, match=f"sentence at index {BLOCK_ROWS + 107} of size 11 exceeds max_tokens limit of 10!"):
+    with pytest.raises(
+        ValueError, match=f"sentence at index {BLOCK_ROWS + 107} of size 11 exceeds max_tokens limit of 10!"
+    ):
         batch_by_size(np.arange(100, 100 + len(sizes)), num_tokens_vec=sizes, max_tokens=10)
 
 

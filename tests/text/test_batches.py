@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table import ShardWriter
 from raydata_ext.text.batches import Batches

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
 import raydata_ext as rdx
 from raydata_ext.errors import StepError
 from raydata_ext.text.binarizer import Binarizer

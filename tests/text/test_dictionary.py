@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.dictionary_file import DictionaryFileError
 
@@ -130,7 +131,11 @@ def test_a_line_becomes_tokens():
     assert (line.tolist(), line.dtype) == ([4, 5, 3, 2], np.int32)
     assert dictionary.encode_line("a b", reverse_order=True, append_eos=False).tolist() == [5, 4]
     seen = []
-    assert dictionary.encode_line("c a", consumer=lambda word, number: seen.append((word, number))).tolist() == [6, 4, 2]
+    assert dictionary.encode_line("c a", consumer=lambda word, number: seen.append((word, number))).tolist() == [
+        6,
+        4,
+        2,
+    ]
     assert seen == [("c", 6), ("a", 4)]
     assert dictionary.count[4] == 3
     assert dictionary.encode_line("", line_tokenizer=list).tolist() == [2]
@@ -185,7 +190,7 @@ def test_a_line_that_is_none_is_named(line, tmp_path):
 def test_a_file_of_another_encoding_is_named(tmp_path):
     path = tmp_path / "dict.txt"
     path.write_bytes("é 1\n".encode("latin1"))
-    with pytest.raises(DictionaryFileError, match="Incorrect encoding detected in .*byte 0 is not UTF-8"):
+    with pytest.raises(DictionaryFileError, match=r"Incorrect encoding detected in .*byte 0 is not UTF-8"):
         Dictionary.load(path)
 
 

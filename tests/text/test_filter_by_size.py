@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.filter_by_size import filter_by_size, fits, split_by_size
 
 
@@ -66,7 +67,9 @@ def test_a_row_that_is_too_long_is_an_error_where_that_is_asked_for():
 
 def test_rows_that_are_left_out_are_said(caplog):
     filter_by_size(range(3), [3, 9, 8].__getitem__, 4)
-    assert "2 samples have invalid sizes and will be skipped, max_positions=4, first few sample ids=[1, 2]" in caplog.text
+    assert (
+        "2 samples have invalid sizes and will be skipped, max_positions=4, first few sample ids=[1, 2]" in caplog.text
+    )
 
 
 def test_limits_that_do_not_go_with_sizes_are_refused():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.size_buckets import get_bucketed_sizes, get_buckets
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.tokenizer import post_process, tokenize_line
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.truncated_dictionary import TruncatedDictionary
 

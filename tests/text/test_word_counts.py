@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 
 import pytest
+
 import raydata_ext as rdx
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.word_counts import COUNTS, count_words

@@ -61,8 +61,9 @@ class WordNoising:
         from_the_end = ends[::-1].cumsum(axis=0)[::-1]
         return np.asarray(from_the_end.max(axis=0, initial=0) - from_the_end)
 
-    def _has_eos(self, sentence: NDArray[np.int64]) -> bool:
-        return bool(len(sentence) and sentence[-1] == self.dictionary.eos())
+    def _final_eos(self, sentence: NDArray[np.int64]) -> int:
+        """Return how many tokens at the end are the end of sentence, 0 or 1: noise spares them."""
+        return int(len(sentence) > 0 and sentence[-1] == self.dictionary.eos())
 
 
 class WordDropout(WordNoising):
@@ -130,10 +131,9 @@ class WordDropout(WordNoising):
         blank_idx: int | None,
         rng: np.random.RandomState,
     ) -> NDArray[np.int64]:
-        has_eos = self._has_eos(sentence)
-        num_words = int(words.max()) + 1
-        keep = rng.rand(num_words - has_eos) >= probability
-        kept = np.append(keep, np.ones(has_eos, np.bool_))[words]
+        spared = self._final_eos(sentence)
+        keep = rng.rand(int(words.max()) + 1 - spared) >= probability
+        kept = np.append(keep, np.ones(spared, np.bool_))[words]
         noisy = sentence[kept] if blank_idx is None else np.where(kept, sentence, blank_idx)
         if len(noisy) <= 1:
             noisy = np.insert(noisy, 0, sentence[rng.randint(0, len(sentence))])
@@ -185,7 +185,7 @@ class WordShuffle(WordNoising):
         words = self.get_word_idx(tokens)
         noisy = tokens.copy()
         for column, count in enumerate(counts.tolist()):
-            moving = count - self._has_eos(tokens[:count, column])
+            moving = count - self._final_eos(tokens[:count, column])
             scores = words[:moving, column] + noise[words[:moving, column], column]
             scores += 1e-6 * np.arange(moving)  # tokens of a word stay in order
             noisy[:moving, column] = tokens[:moving, column][scores.argsort()]

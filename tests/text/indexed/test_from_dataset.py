@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+
 import raydata_ext as rdx
 from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset

@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 import pytest
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 from raydata_ext.text.indexed.loading import (

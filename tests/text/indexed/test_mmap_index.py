@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.text.indexed.mmap_index import MMapIndex, read_mmap_index, write_mmap_index
 

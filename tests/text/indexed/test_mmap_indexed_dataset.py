@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
 

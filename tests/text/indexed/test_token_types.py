@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.text.indexed.token_types import best_fitting_int_dtype, cast_tokens, code, dtype_of_code
 
@@ -37,7 +38,7 @@ def test_what_cannot_be_stored_is_refused():
         code(np.float16)
     with pytest.raises(CorruptFileError, match="x: unknown type code 11"):
         dtype_of_code(11, 0, 0, "x")
-    with pytest.raises(CorruptFileError, match="3 elements of int32, so the .bin file must have 12 bytes; it has 11"):
+    with pytest.raises(CorruptFileError, match=r"3 elements of int32, so the \.bin file must have 12 bytes; it has 11"):
         dtype_of_code(4, 3, 11, "x")
 
 

@@ -6,6 +6,7 @@ import gc
 import threading
 
 import pytest
+
 from raydata_ext.text.iterators import BufferedIterator
 
 

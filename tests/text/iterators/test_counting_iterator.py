@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.text.iterators import CountingIterator
 
 

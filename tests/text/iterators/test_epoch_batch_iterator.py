@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import StateError
 from raydata_ext.text.batches import Batches
 from raydata_ext.text.iterators import EpochBatchIterator, GroupedIterator
@@ -124,7 +125,12 @@ def test_batches_may_be_lists_or_made_anew_for_each_epoch():
 
 def test_it_tells_where_it_is():
     batches = iterator(3)
-    assert (batches.epoch, batches.next_epoch_idx, batches.iterations_in_epoch, batches.end_of_epoch()) == (1, 1, 0, False)
+    assert (batches.epoch, batches.next_epoch_idx, batches.iterations_in_epoch, batches.end_of_epoch()) == (
+        1,
+        1,
+        0,
+        False,
+    )
     epoch = batches.next_epoch_itr()
     next(epoch)
     assert (batches.iterations_in_epoch, epoch.n, len(epoch), batches.end_of_epoch()) == (1, 1, 3, False)
@@ -176,7 +182,8 @@ def test_any_numbers_of_shards_in_turn_visit_each_batch_once_in_the_one_order(
 
     whole = first[0]
     expected = [
-        list(start(whole, shard, None).next_epoch_itr(shuffle=shuffle, fix_batches_to_gpus=fixed)) for shard in range(whole)
+        list(start(whole, shard, None).next_epoch_itr(shuffle=shuffle, fix_batches_to_gpus=fixed))
+        for shard in range(whole)
     ]
     expected = numbers(batch for step in zip(*expected, strict=True) for batch in step)
     assert sorted(expected) == list(range(count))
@@ -236,7 +243,7 @@ def test_more_shards_go_on_with_what_fewer_left():
 def test_a_state_that_was_saved_through_groups_loses_nothing():
     batches = iterator(8)
     groups = GroupedIterator(batches.next_epoch_itr(), 3)
-    seen = [batch for batch in next(groups)]
+    seen = list(next(groups))
     later = iterator(8)
     later.load_state_dict(batches.state_dict())
     for group in GroupedIterator(later.next_epoch_itr(), 4):

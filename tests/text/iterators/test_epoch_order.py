@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.iterators.epoch_order import EpochOrder, share
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.text.iterators import StreamingEpochBatchIterator
 
 
@@ -27,7 +28,8 @@ class StreamWithLength(Stream):
 
 def streams(kind, count, shards=1, **arguments):
     return [
-        StreamingEpochBatchIterator(kind(count), num_shards=shards, shard_id=shard, **arguments) for shard in range(shards)
+        StreamingEpochBatchIterator(kind(count), num_shards=shards, shard_id=shard, **arguments)
+        for shard in range(shards)
     ]
 
 

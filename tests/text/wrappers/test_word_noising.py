@@ -43,10 +43,7 @@ def test_tokens_are_counted_to_words_by_either_marker_or_none():
 
 def test_whole_words_are_dropped_and_the_end_of_sentence_stays():
     x, lengths = sentences("he@@ llo n@@ ew y@@ or@@ k </s>", "how are y@@ ou </s>")
-    rng = np.random.RandomState(3)
-    keep = [np.append(np.random.RandomState(3).rand(5)[start:stop] >= 0.4, True) for start, stop in ((0, 3), (3, 5))]
-    assert len(keep) == 2
-    noisy, counts = WordDropout(VOCAB).noising(x, lengths, 0.4, rng=rng)
+    noisy, counts = WordDropout(VOCAB).noising(x, lengths, 0.4, rng=np.random.RandomState(3))
     draws = np.random.RandomState(3).rand(6) >= 0.4
     words = ["he@@ llo", "n@@ ew", "y@@ or@@ k"]
     expected = " ".join([word for word, kept in zip(words, draws[:3], strict=True) if kept] + ["</s>"])

@@ -1,0 +1,56 @@
+"""JSON files: one array of objects, a row an element; or JSON lines, which many files of that suffix are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import override
+
+from raydata_ext.errors import ReadError
+from raydata_ext.sources.input_file import Piece
+from raydata_ext.sources.json_array_blocks import ArrayBlock, array_blocks, holds_array
+from raydata_ext.sources.json_block import JsonBlockParser
+from raydata_ext.sources.json_faults import JsonFault
+from raydata_ext.sources.jsonl import JsonLinesReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from raydata_ext.sources.input_file import InputFile
+
+
+class JsonReader(JsonLinesReader):
+    """Reads files of one array of objects, in UTF-8; a file that does not begin with `[` is read as JSON lines.
+
+    Types are those of JSON lines. An array is read in blocks, and is not split.
+    """
+
+    format: ClassVar[str] = "json"
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
+
+    @override
+    def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
+        if file.size > max_bytes and holds_array(file):
+            return [Piece(file)]
+        return super().split(file, max_bytes)
+
+    @override
+    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        if piece.end is not None or not holds_array(piece.file):
+            yield from super().read(piece)
+            return
+        parser = JsonBlockParser()
+        for block in array_blocks(piece.file):
+            try:
+                block.require_objects()
+                batch = parser.parse(block.lines)
+            except JsonFault as fault:
+                raise ReadError(_explain(piece, block, fault)) from fault
+            yield self._project(batch)
+
+
+def _explain(piece: Piece, block: ArrayBlock, fault: JsonFault) -> str:
+    number, byte = block.number_of(fault.start), block.offset + fault.start
+    return f"{piece.label}: element {number} (from byte {byte}): {fault.reason}: {fault.shown}"
