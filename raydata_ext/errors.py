@@ -19,6 +19,10 @@ class ReadError(RaydataError):
     """An input file cannot be read as the format it should have; the message gives the file and the position."""
 
 
+class DamagedInputError(ReadError):
+    """An input file is truncated or damaged from some position on; what comes before it could be read."""
+
+
 class CorruptFileError(RaydataError):
     """An Arrow file is truncated, damaged, or no Arrow file at all."""
 
@@ -53,6 +57,10 @@ class JobFileError(RaydataError, ValueError):
 
 class StepError(RaydataError):
     """A user's function raised, or returned something that cannot be a row or a batch."""
+
+
+class QuarantineError(RaydataError):
+    """More rows were set aside than `max_errors` allows."""
 
 
 class WorkerLostError(RaydataError):

@@ -15,7 +15,7 @@ from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.unify import unify_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 Origins = npt.NDArray[np.int64]
 """Numbers of rows among the rows read from a shard, ascending; one for each row of a chunk."""
@@ -29,10 +29,12 @@ class Chunk:
         batch: n rows.
         origins: int64 [n], what each row was made from. After a step that turns a batch into another number of rows it
             is the first row of the batch.
+        numbers: int64 [n], position of each row among those that the step is given; only where the step is watched.
     """
 
     batch: pa.RecordBatch
     origins: Origins
+    numbers: Origins | None = None
 
     @property
     def num_rows(self) -> int:
@@ -41,17 +43,56 @@ class Chunk:
 
     def slice(self, start: int, length: int) -> Chunk:
         """Rows [start, start + length), without copying."""
-        return Chunk(self.batch.slice(start, length), self.origins[start : start + length])
+        numbers = None if self.numbers is None else self.numbers[start : start + length]
+        return Chunk(self.batch.slice(start, length), self.origins[start : start + length], numbers)
+
+    def without(self, positions: Collection[int]) -> Chunk:
+        """The other rows."""
+        keep = np.ones(self.num_rows, dtype=np.bool_)
+        keep[list(positions)] = False
+        numbers = None if self.numbers is None else self.numbers[keep]
+        return Chunk(self.batch.take(pa.array(np.flatnonzero(keep))), self.origins[keep], numbers)
+
+
+class ChunkStream:
+    """A stream of chunks, in front of which chunks can be put back.
+
+    What cuts a stream puts back what it does not hand out yet, so that rows that are put back by whoever was given a
+    chunk come before all that follows.
+
+    Args:
+        chunks: in order.
+    """
+
+    def __init__(self, chunks: Iterable[Chunk]) -> None:
+        self._front: list[Chunk] = []
+        self._rest = iter(chunks)
+
+    @classmethod
+    def of(cls, chunks: Iterable[Chunk]) -> ChunkStream:
+        """The stream itself where it is one."""
+        return chunks if isinstance(chunks, cls) else cls(chunks)
+
+    def put_back(self, chunk: Chunk) -> None:
+        """Make this the next chunk."""
+        self._front.append(chunk)
+
+    def __iter__(self) -> ChunkStream:
+        return self
+
+    def __next__(self) -> Chunk:
+        return self._front.pop() if self._front else next(self._rest)
 
 
 def split(chunks: Iterable[Chunk], rows: int) -> Iterator[Chunk]:
     """Cut chunks of more than `rows` rows; nothing is joined or copied."""
-    for chunk in chunks:
+    stream = ChunkStream.of(chunks)
+    for chunk in stream:
         if chunk.num_rows <= rows:
             yield chunk
-            continue
-        for start in range(0, chunk.num_rows, rows):
-            yield chunk.slice(start, rows)
+        else:
+            stream.put_back(chunk.slice(rows, chunk.num_rows - rows))
+            yield chunk.slice(0, rows)
 
 
 def rebatched(chunks: Iterable[Chunk], rows: int | None, place: Callable[[Origins], str]) -> Iterator[Chunk]:
@@ -67,22 +108,28 @@ def rebatched(chunks: Iterable[Chunk], rows: int | None, place: Callable[[Origin
     Raises:
         SchemaError: chunks that are to be joined have columns of types that do not go together.
     """
+    stream = ChunkStream.of(chunks)
     waiting: list[Chunk] = []
     count = 0
-    for chunk in chunks:
-        if chunk.num_rows == 0:
+    while True:
+        chunk = next(stream, None)
+        if chunk is None:
+            if not waiting:
+                return
+        elif chunk.num_rows == 0:
             yield chunk
             continue
-        start = 0
-        while rows is not None and count + chunk.num_rows - start >= rows:
-            taken = rows - count
-            yield _joined([*waiting, chunk.slice(start, taken)], place)
-            waiting, count, start = [], 0, start + taken
-        if start < chunk.num_rows:
-            waiting.append(chunk.slice(start, chunk.num_rows - start))
-            count += chunk.num_rows - start
-    if waiting:
-        yield _joined(waiting, place)
+        else:
+            missing = chunk.num_rows if rows is None else rows - count
+            if chunk.num_rows > missing:
+                stream.put_back(chunk.slice(missing, chunk.num_rows - missing))
+                chunk = chunk.slice(0, missing)
+            waiting.append(chunk)
+            count += chunk.num_rows
+            if count != rows:
+                continue
+        full, waiting, count = waiting, [], 0
+        yield _joined(full, place)
 
 
 def _joined(chunks: list[Chunk], place: Callable[[Origins], str]) -> Chunk:
@@ -96,4 +143,5 @@ def _joined(chunks: list[Chunk], place: Callable[[Origins], str]) -> Chunk:
         raise SchemaError(f"{place(origins)}, joined to one batch: {error}") from error
     # Not `pa.concat_batches`: text of more than 2 GB takes 64-bit offsets here, and an exception there.
     batch = batch_from_table(pa.Table.from_batches(batches, schema)).replace_schema_metadata(schema.metadata)
-    return Chunk(batch, origins)
+    parts = [chunk.numbers for chunk in chunks if chunk.numbers is not None]
+    return Chunk(batch, origins, np.concatenate(parts) if parts else None)

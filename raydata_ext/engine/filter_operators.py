@@ -73,7 +73,11 @@ class RowFilterOperator(_FilterOperator):
         self.require_columns(chunk, self.input_columns or ())
         cursor = RowCursor(chunk.batch)
         columns = [cursor] if self.input_columns is None else [cursor.values(name) for name in self.input_columns]
-        return self._kept(chunk, self._mask(chunk, self.call_rows(chunk, columns)))
+        answers = self.call_rows(chunk, columns)
+        if self._failed:
+            spared = self._spared(chunk)
+            chunk, answers = chunk.without(self._failed), [answers[number] for number in spared]
+        return self._kept(chunk, self._mask(chunk, answers))
 
 
 class BatchFilterOperator(_FilterOperator):

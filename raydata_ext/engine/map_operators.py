@@ -96,14 +96,24 @@ class RowMapOperator(_MapOperator):
     def apply(self, chunk: Chunk) -> Chunk:
         """Call the function on each row and merge; see `Operator.apply`."""
         self.require_columns(chunk, (*self._removed, *(self.input_columns or ())))
-        changes = self._changes_of_rows(chunk) if self.input_columns is None else self._changes_of_values(chunk)
+        cursor = RowCursor(chunk.batch)
+        rows = list(cursor) if self.input_columns is None else []
+        given = [rows] if self.input_columns is None else [cursor.values(name) for name in self.input_columns]
+        results = self.call_rows(chunk, given)
+        if self._failed:
+            spared = self._spared(chunk)
+            if not spared:
+                return self.apply_empty(chunk.slice(0, 0))
+            chunk, cursor = chunk.without(self._failed), cursor.take(spared)
+            rows = [rows[number] for number in spared] if rows else rows
+            results = [results[number] for number in spared]
+        changes = self._changes_of_rows(chunk, cursor, rows, results) if rows else self._changes_of_values(chunk, cursor, results)
         changed = self._columns(chunk, changes.columns(), chunk.num_rows)
         return Chunk(self._merged(chunk.batch, changed, changes.gone), chunk.origins)
 
-    def _changes_of_rows(self, chunk: Chunk) -> RowChanges:
-        cursor = RowCursor(chunk.batch)
-        rows = list(cursor)
-        results = self.call_rows(chunk, [rows])
+    def _changes_of_rows(
+        self, chunk: Chunk, cursor: RowCursor, rows: list[LazyRow], results: list[Any]
+    ) -> RowChanges:
         in_place = [row.changes() for row in rows]
         assigned = [
             result if type(result) is dict and not changes else self._assigned(chunk, number, result, row, changes)
@@ -112,11 +122,8 @@ class RowMapOperator(_MapOperator):
         doubtful = {name for changes in in_place if changes for name in changes}
         return RowChanges(cursor, assigned, [row.deleted for row in rows], self._removed, doubtful)
 
-    def _changes_of_values(self, chunk: Chunk) -> RowChanges:
+    def _changes_of_values(self, chunk: Chunk, cursor: RowCursor, results: list[Any]) -> RowChanges:
         """The same where the function is given values of columns and no row."""
-        assert self.input_columns is not None
-        cursor = RowCursor(chunk.batch)
-        results = self.call_rows(chunk, [cursor.values(name) for name in self.input_columns])
         assigned = [self._assigned(chunk, number, result) for number, result in enumerate(results)]
         doubtful = {field.name for field in chunk.batch.schema if is_mutable(field.type)}
         return RowChanges(cursor, assigned, [_NOT_DELETED] * chunk.num_rows, self._removed, doubtful)

@@ -15,8 +15,9 @@ from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
 
 if TYPE_CHECKING:
+    from raydata_ext.engine.watch import Watch
     from raydata_ext.engine.worker import Program, Worker
-    from raydata_ext.plan import TableShard
+    from raydata_ext.plan import InputShard
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class OutputTask:
     """
 
     path: str
-    shards: tuple[TableShard, ...]
+    shards: tuple[InputShard, ...]
     schema: pa.Schema
 
     @property
@@ -61,6 +62,10 @@ class OutputTask:
     def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
         """Nothing: the file is written again."""
         return
+
+    def watched(self, watch: Watch) -> OutputTask:  # noqa: ARG002 - what every task is asked with
+        """Itself: no user's function runs."""
+        return self
 
     def run(self, worker: Worker) -> OutputFile:  # noqa: ARG002 - every task is given its worker
         """Write the file; the old one of that name, if any, stays until the new one is complete."""

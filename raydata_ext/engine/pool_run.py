@@ -17,6 +17,7 @@ import xxhash
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError, RayError, RayTaskError
 
 from raydata_ext.engine.heartbeat import BEAT_SECONDS
+from raydata_ext.engine.poison import PoisonHunt
 from raydata_ext.engine.worker import Completed
 from raydata_ext.errors import RaydataError, WorkerLostError
 
@@ -53,6 +54,7 @@ class PoolRun:
         self._tasks = tasks
         self._queue = deque(range(len(tasks)))
         self._attempts: Counter[int] = Counter()
+        self._poison = PoisonHunt(program)
         self._not_before: dict[int, float] = {}
         self._failed_starts = 0
         self._beats: Any = None
@@ -105,7 +107,7 @@ class PoolRun:
         for depth in range(self._pool.workers.max_in_flight):
             for member in ready:
                 if len(member.tasks) == depth and (number := self._next(now)) is not None:
-                    pickled = cloudpickle.dumps(self._tasks[number])
+                    pickled = cloudpickle.dumps(self._poison.prepared(number, self._tasks[number]))
                     ref = member.handle.run.remote(self._program_id, self._pickled_program, pickled)
                     if not member.tasks:
                         member.begin_next()
@@ -145,11 +147,14 @@ class PoolRun:
     def _count_attempt(self, number: int, member: Member, error: Exception) -> None:
         self._attempts[number] += 1
         attempts, label = self._attempts[number], self._tasks[number].label
-        if attempts >= self._pool.workers.max_attempts:
+        failures = self._poison.learn(number, label, str(error))
+        if failures >= self._pool.workers.max_attempts:
+            ran = self._poison.last_seen(number)
+            where = _how_far(member) if ran is None else f"in {ran}"
             raise WorkerLostError(
-                f"{label}: its worker died in each of {attempts} attempts, {_how_far(member)}; the last time: {error}"
+                f"{label}: its worker died in each of {attempts} attempts, {where}; the last time: {error}"
             )
-        backoff = min(_FIRST_BACKOFF_SECONDS * 2**attempts, _LONGEST_BACKOFF_SECONDS)
+        backoff = min(_FIRST_BACKOFF_SECONDS * 2**failures, _LONGEST_BACKOFF_SECONDS)
         self._not_before[number] = time.monotonic() + backoff
         _log.warning("%s: %s died in attempt %d, trying again: %s", label, member.name, attempts, _first_line(error))
 

@@ -35,7 +35,7 @@ def preview(plan: Plan, worker: Worker, rows: int) -> pa.Table:
     pieces = (piece for shard in plan.shards for piece in shard.read())
     chunks: Iterable[Chunk] = split(trail.follow(pieces), rows)
     for number in range(len(worker.program.chain.steps)):
-        chunks = make_operator(number, worker, trail, Position(0, 0)).follow(chunks)
+        chunks = make_operator(number, worker, trail, Position(0, None)).follow(chunks)
     batches = list(_first(chunks, rows))
     filled = [batch for batch in batches if batch.num_rows] or batches[-1:]
     if not filled:

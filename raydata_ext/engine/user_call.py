@@ -42,7 +42,8 @@ class FunctionOperator(Operator):
         self._function = worker.callable(number)
         self._worker = worker
         self._with_indices = step.with_indices
-        self._next_index = position.first_row or 0
+        self._first_row = position.first_row
+        self._rows_before = 0  # rows that were given indices, where they are counted
         self._rank = position.index if isinstance(step, Map) and step.with_rank else None
 
     def call_rows(self, chunk: Chunk, columns: Sequence[Iterable[Any]]) -> list[Any]:
@@ -53,7 +54,7 @@ class FunctionOperator(Operator):
             columns: for each positional argument, its values for all rows.
 
         Returns:
-            What it returned for each row.
+            What it returned for each row; where bad rows are set aside, those that it raised for are in `_failed`.
 
         Raises:
             StepError: it raised.
@@ -61,11 +62,11 @@ class FunctionOperator(Operator):
         rows = chunk.num_rows
         arguments = [*columns]
         if self._with_indices:
-            arguments.append(self._take_indices(rows))
+            arguments.append(self._indices(chunk))
         if self._rank is not None:
             arguments.append([self._rank] * rows)
         calls = zip(*arguments, strict=True) if arguments else [()] * rows
-        return self._call_each(calls, chunk.origins, 1)
+        return self._call_each(calls, chunk, 1, spare=self.quarantine is not None)
 
     def call_batch(self, chunk: Chunk, values: Sequence[Any]) -> Any:
         """Call the function on one batch.
@@ -79,37 +80,74 @@ class FunctionOperator(Operator):
         """
         arguments = [*values]
         if self._with_indices:
-            arguments.append(list(self._take_indices(chunk.num_rows)))
+            arguments.append(self._indices(chunk))
         if self._rank is not None:
             arguments.append(self._rank)
-        return self._call_each([arguments], chunk.origins, chunk.num_rows)[0]
+        return self._call_each([arguments], chunk, chunk.num_rows, spare=False)[0]
 
     def wrong_result(self, origins: Origins, result: object, expected: str) -> StepError:
         """What to raise where the function returned something that cannot be used."""
         kind = type(result).__name__
         return StepError(f"{self.label}: {self.trail.place(origins)}: the function returned {kind}; {expected}")
 
-    def _call_each(self, calls: Iterable[Sequence[Any]], origins: Origins, rows_each: int) -> list[Any]:
-        results = self._results(self._function, calls, origins, rows_each)
-        if results and inspect.iscoroutine(results[0]):
-            outcomes = self._worker.await_all(results)
-            return self._results(Outcome.get, [(outcome,) for outcome in outcomes], origins, rows_each)
+    def _call_each(self, calls: Iterable[Sequence[Any]], chunk: Chunk, rows_each: int, *, spare: bool) -> list[Any]:
+        if self.watch is not None:
+            try:
+                watched = self.watch.marked(calls, chunk, rows_each)
+                return self._results(self._call_and_wait, watched, chunk.origins, rows_each, spare)
+            finally:
+                self.watch.clear()
+        results = self._results(self._function, calls, chunk.origins, rows_each, spare)
+        called = [number for number in range(len(results)) if number not in self._failed] if self._failed else [0]
+        if results and called and inspect.iscoroutine(results[called[0]]):
+            numbers = called if self._failed else range(len(results))
+            outcomes = dict(zip(numbers, self._worker.await_all([results[number] for number in numbers]), strict=True))
+            values = [(outcomes.get(number, _NO_OUTCOME),) for number in range(len(results))]
+            return self._results(Outcome.get, values, chunk.origins, rows_each, spare)
         return results
+
+    def _call_and_wait(self, *arguments: Any) -> Any:
+        """Call the function and wait for its result, so that nothing else runs meanwhile."""
+        result = self._function(*arguments)
+        return self._worker.await_all([result])[0].get() if inspect.iscoroutine(result) else result
 
     def _results(
-        self, function: Callable[..., Any], calls: Iterable[Sequence[Any]], origins: Origins, rows_each: int
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[Sequence[Any]],
+        origins: Origins,
+        rows_each: int,
+        spare: bool,  # noqa: FBT001 - whether a row that it raises for is noted in `_failed`
     ) -> list[Any]:
         results: list[Any] = []
-        try:
-            for arguments in calls:
-                results.append(function(*arguments))  # noqa: PERF401 - how many there are says which call raised
-        except Exception as error:
-            failed = origins[len(results) * rows_each :][:rows_each]
-            place, kind = self.trail.place(failed), type(error).__name__
-            raise StepError(f"{self.label}: {place}: {kind}: {error}\n{users_traceback(error)}") from error
-        return results
+        waiting = iter(calls)
+        while True:
+            try:
+                for arguments in waiting:
+                    results.append(function(*arguments))  # noqa: PERF401 - how many there are says which call raised
+            except Exception as error:
+                failed = origins[len(results) * rows_each :][:rows_each]
+                place, kind = self.trail.place(failed), type(error).__name__
+                failure = StepError(f"{self.label}: {place}: {kind}: {error}\n{users_traceback(error)}")
+                if not spare:
+                    raise failure from error
+                failure.__cause__ = error
+                self._failed[len(results)] = failure
+                results.append(None)
+            else:
+                return results
 
-    def _take_indices(self, count: int) -> range:
-        first = self._next_index
-        self._next_index += count
-        return range(first, first + count)
+    def _spared(self, chunk: Chunk) -> list[int]:
+        """Positions of the rows that the function did not raise for."""
+        return [number for number in range(chunk.num_rows) if number not in self._failed]
+
+    def _indices(self, chunk: Chunk) -> list[int]:
+        """Global numbers of rows: their own where it is known how many there are before, else they are counted."""
+        if self._first_row is not None:
+            return (chunk.origins + self._first_row).tolist()  # type: ignore[no-any-return]  # numpy's stubs say Any
+        self._rows_before += chunk.num_rows
+        return list(range(self._rows_before - chunk.num_rows, self._rows_before))
+
+
+_NO_OUTCOME = Outcome()
+"""Stands where there was no call to wait for."""

@@ -9,6 +9,7 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from raydata_ext.engine.error_policy import ErrorPolicy
 from raydata_ext.engine.event_loop import EventLoop, Outcome
 from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.errors import StepError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from raydata_ext.engine.watch import Watch
     from raydata_ext.store import Store
 
 Outcome_co = TypeVar("Outcome_co", covariant=True)
@@ -33,12 +35,14 @@ class Program:
         store: where results go.
         cache_dir: local directory of the store; empty where it is none.
         inputs: some local input files, which every worker must see.
+        errors: what happens to bad rows.
     """
 
     chain: Chain
     store: Store
     cache_dir: str = ""
     inputs: tuple[str, ...] = ()
+    errors: ErrorPolicy = ErrorPolicy()
 
 
 @dataclass(eq=False)
@@ -161,6 +165,9 @@ class Task(Protocol[Outcome_co]):
 
     def recover(self, program: Program) -> Outcome_co | None:
         """What the work gave, if it was done by a worker that died before it could say so; else None."""
+
+    def watched(self, watch: Watch) -> Task[Outcome_co]:
+        """The same work, done so that a death of its worker tells what it was at."""
 
 
 def memory_high_water() -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from raydata_ext.formatting.column_cache import ColumnCache
 from raydata_ext.formatting.in_place import is_unchanged
 from raydata_ext.formatting.lazy_mapping import LazyMapping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
+    from collections.abc import Iterator, Sequence
 
 
 class LazyRow(LazyMapping):
@@ -74,6 +74,15 @@ class RowCursor:
     def values(self, name: str) -> list[Any]:
         """All values of a column, as the rows hand them out."""
         return self._columns[name]
+
+    def take(self, positions: Sequence[int]) -> RowCursor:
+        """A cursor over some of the rows, with the very values that were handed out for them."""
+        taken = RowCursor(self.batch.take(pa.array(positions, pa.int64())))
+        for name, values in self._columns.items():
+            taken._columns[name] = [values[position] for position in positions]
+        for name, values in self._columns.snapshots.items():
+            taken._columns.snapshots[name] = [values[position] for position in positions]
+        return taken
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)

@@ -3,7 +3,8 @@
 `steps` are the steps, `chain` a list of them with the key of each result that is kept, `input_shard` what a plan asks
 of the shards it starts from (`sources.FileShard`, and `table_shard` for rows of a table), `plan` the two together. A
 `workspace` is a cache directory; `resolution` is a plan held against it: which results exist, which are missing.
-`history` keeps what earlier results were made of, and `explanation` says with it why one is missing.
+`file_parts` are what it knows of how big compressed files are cut; `history` keeps what earlier results were made of,
+and `explanation` says with it why one is missing.
 
 The key of a result is a hash of the shard's content, of how bytes become rows, and of the steps up to there. It holds
 no path, time, worker or rank, so a result is found again wherever it would be computed again.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from raydata_ext.plan.chain import Chain, Position
 from raydata_ext.plan.explanation import Explanation, explain
+from raydata_ext.plan.file_parts import FilePart, parts_key, read_parts, remember_parts
 from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.plan import Plan
 from raydata_ext.plan.resolution import Resolution, ShardState, resolve
@@ -35,6 +37,7 @@ __all__ = [
     "Cast",
     "Chain",
     "Explanation",
+    "FilePart",
     "Filter",
     "InputShard",
     "Map",
@@ -50,5 +53,8 @@ __all__ = [
     "UserFunction",
     "Workspace",
     "explain",
+    "parts_key",
+    "read_parts",
+    "remember_parts",
     "resolve",
 ]

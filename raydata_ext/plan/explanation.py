@@ -80,6 +80,8 @@ class _Reasons:
         self._of_steps: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def of(self, state: ShardState) -> str:
+        if not state.is_cut:
+            return "compressed file, not decoded yet: its parts become shards when it is"
         if state.result is not None:
             return f"{state.result.rows} rows, key {state.result.key}"
         origin = self._workspace.history.origin(state.place)

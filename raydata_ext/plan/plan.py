@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raydata_ext.plan.chain import Position
+from raydata_ext.sources import CompressedFile
 
 if TYPE_CHECKING:
     from raydata_ext.plan.input_shard import InputShard
@@ -50,11 +51,13 @@ class Plan:
         """The steps that can be run at once, and those that must wait for the number of rows of each shard.
 
         A step that sees global row numbers has to know how many rows there are before each shard, so everything before
-        it is run first where that number is open.
+        it is run first where that number is open. The same holds for a step that sees numbers of shards, where it is
+        open how many shards a big compressed file makes.
         """
         counted = all(shard.num_rows is not None for shard in self.shards)
+        numbered = not any(isinstance(shard, CompressedFile) for shard in self.shards)
         for number, step in enumerate(self.steps):
-            if step.needs_positions and not counted:
+            if (step.needs_positions and not counted) or (step.needs_rank and not numbered):
                 return replace(self, steps=self.steps[:number]), self.steps[number:]
             counted = counted and step.keeps_row_count
         return self, ()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from raydata_ext.plan.chain import Chain, Position
+from raydata_ext.plan.file_parts import find_parts
 from raydata_ext.plan.history import Origin
+from raydata_ext.sources import CompressedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from raydata_ext.plan.file_parts import FilePart
     from raydata_ext.plan.input_shard import InputShard
     from raydata_ext.plan.plan import Plan
     from raydata_ext.plan.workspace import Workspace
@@ -29,6 +32,7 @@ class ShardState:
         result: the receipt of the last result, if it exists.
         prefix: (number of steps done, receipt) of the latest kept result before the last, if one exists and the last
             does not.
+        whole: of a part of a big compressed file, that file.
     """
 
     shard: InputShard
@@ -37,6 +41,12 @@ class ShardState:
     keys: tuple[str, ...] | None = None
     result: Receipt | None = None
     prefix: tuple[int, Receipt] | None = None
+    whole: CompressedFile | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the shard can be computed; a big compressed file is first cut into parts, which then can."""
+        return not isinstance(self.shard, CompressedFile)
 
     @property
     def place(self) -> str:
@@ -46,7 +56,15 @@ class ShardState:
     def identified(self, chain: Chain, identity: str) -> ShardState:
         """The state once the content is known; what the store holds is still open."""
         keys = chain.keys(self.shard, identity, self.position)
-        return ShardState(self.shard, self.position, identity, keys)
+        return replace(self, identity=identity, keys=keys, result=None, prefix=None)
+
+    def of_part(self, chain: Chain, part: FilePart) -> ShardState:
+        """The state of a part, where this is the one of a big compressed file."""
+        assert isinstance(self.shard, CompressedFile)
+        shard = self.shard.part(part.start, part.end, part.num_bytes)
+        identity = shard.identity(lambda _: part.content)
+        assert identity is not None
+        return ShardState(shard, self.position, whole=self.shard).identified(chain, identity)
 
     def found(self, chain: Chain, receipts: dict[str, Receipt]) -> ShardState:
         """The state with those of its results that are among some receipts."""
@@ -54,7 +72,7 @@ class ShardState:
             return self
         result = receipts.get(self.keys[-1])
         prefix = None if result else next(_prefixes(chain, self.keys, receipts), None)
-        return ShardState(self.shard, self.position, self.identity, self.keys, result, prefix)
+        return replace(self, result=result, prefix=prefix)
 
     def looked_up(self, chain: Chain, store: Store) -> ShardState:
         """The state with what the store holds now."""
@@ -86,12 +104,19 @@ class Resolution:
 
 
 def resolve(plan: Plan, workspace: Workspace) -> Resolution:
-    """Ask the workspace for the results of a plan; reads listings and receipts, no data."""
+    """Ask the workspace for the results of a plan; reads listings and receipts, no data.
+
+    A big compressed file has a state for each of its parts where these are known, else one.
+    """
     chain = Chain.of(plan.steps, plan.steps_before)
-    states = []
-    for shard, position in zip(plan.shards, plan.positions, strict=True):
+    states: list[ShardState] = []
+    known_parts = find_parts(plan.shards, workspace)
+    for shard, position, parts in zip(plan.shards, plan.positions, known_parts, strict=True):
         state = ShardState(shard, position)
-        identity = shard.identity(workspace.index.content)
+        if parts is not None:
+            states += [state.of_part(chain, part) for part in parts]
+            continue
+        identity = shard.identity(workspace.index.content) if state.is_cut else None
         states.append(state if identity is None else state.identified(chain, identity))
     receipts = workspace.store.find(key for state in states for key in state.keys or ())
     return Resolution(chain, tuple(state.found(chain, receipts) for state in states))

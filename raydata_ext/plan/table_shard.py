@@ -59,9 +59,11 @@ class TableShard:
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of the mapped files and of the rows in memory; no file is opened for it."""
+        """Bytes of the mapped files and of the rows in memory; a file is opened only where it is used in part."""
         return sum(
-            Path(table.path).stat().st_size if isinstance(table, MemoryMappedTable) else table.nbytes
+            Path(table.path).stat().st_size
+            if isinstance(table, MemoryMappedTable) and _first_row(table) is None
+            else table.nbytes
             for table in _leaves(self.table)
         )
 
@@ -109,6 +111,12 @@ def _leaves(table: Table) -> Iterator[Table]:
                 yield from _leaves(block)
     else:
         yield table
+
+
+def _first_row(table: MemoryMappedTable) -> int | None:
+    """The first row of the file that the table has, where it was made by a slice of it."""
+    offsets = [arguments[0] for name, arguments in table.replays if name == "slice"]
+    return int(str(offsets[0])) if offsets else None
 
 
 def _piece(path: str) -> Piece:

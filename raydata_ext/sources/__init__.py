@@ -12,7 +12,7 @@ line in `formats`.
 
 from __future__ import annotations
 
-from raydata_ext.sources.file_source import FileShard, FileSource, label_of, scan_files
+from raydata_ext.sources.file_source import CompressedFile, FileShard, FileSource, label_of, scan_files
 from raydata_ext.sources.formats import FORMATS, make_reader
 from raydata_ext.sources.identity import IdentityIndex, Sighting
 from raydata_ext.sources.input_file import InputFile, Piece
@@ -21,6 +21,7 @@ from raydata_ext.sources.reader import Reader
 
 __all__ = [
     "FORMATS",
+    "CompressedFile",
     "FileShard",
     "FileSource",
     "IdentityIndex",

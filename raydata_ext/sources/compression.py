@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = frozenset({".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4"})
 
+EXPANSION = 4
+"""How many bytes of text a compressed byte stands for where nothing better is known; compressed text has 3 to 5."""
+
 _STEP_BYTES = 1 << 16
 _LONGEST_MAGIC = 6
 _SKIPPABLE_FRAMES = frozenset(bytes([low, 0x2A, 0x4D, 0x18]) for low in range(0x50, 0x60))
@@ -47,6 +50,11 @@ def is_compressed(file: InputFile) -> bool:
     """Whether the file begins as one of the known compressions does."""
     with file.open() as raw:
         return _opener(raw) is not None
+
+
+def has_compressed_name(file: InputFile) -> bool:
+    """Whether the name ends as those of compressed files do; the file is not opened for it."""
+    return file.name.lower().endswith(tuple(SUFFIXES))
 
 
 class DecompressedStream:
@@ -96,6 +104,11 @@ class DecompressedStream:
         except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
             self._error = error
             return b""
+
+    @property
+    def file_position(self) -> int:
+        """How many bytes of the file itself have been taken in so far."""
+        return self._raw.tell()
 
     def close(self) -> None:
         """Close the file."""

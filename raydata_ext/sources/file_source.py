@@ -7,9 +7,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import combine
+from raydata_ext.sources.compression import EXPANSION, has_compressed_name, is_compressed
 from raydata_ext.sources.formats import infer_format, make_reader
 from raydata_ext.sources.grouping import group_files
-from raydata_ext.sources.input_file import InputFile, Piece
+from raydata_ext.sources.input_file import CompressedRange, InputFile, Piece
 from raydata_ext.sources.listing import Paths, list_files
 
 if TYPE_CHECKING:
@@ -90,6 +91,32 @@ def label_of(sources: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class CompressedFile(FileShard):
+    """A big compressed file of lines. What it is cut into shows when it is decompressed; then its parts are shards.
+
+    Attributes:
+        part_bytes: decompressed bytes of a part.
+    """
+
+    part_bytes: int
+
+    @property
+    def file(self) -> InputFile:
+        """The file."""
+        return self.pieces[0].file
+
+    def part(self, start: int, end: int | None, num_bytes: int) -> FileShard:
+        """Some of the lines as a shard.
+
+        Args:
+            start: offset in the decompressed bytes, where a line begins.
+            end: the same of the first line that is no longer in it; None is all lines from `start` on.
+            num_bytes: how many bytes of the file it takes, about.
+        """
+        return FileShard(self.reader, (CompressedRange(self.file, start, end, num_bytes),))
+
+
+@dataclass(frozen=True, slots=True)
 class FileSource:
     """A corpus: its files, cut into shards, and how they are read."""
 
@@ -110,15 +137,16 @@ def scan_files(
 ) -> FileSource:
     """List files and cut them into shards, without reading more than footers of files that are to be split.
 
-    Files above `max_shard_bytes` are split where the format allows it; smaller ones of the same path or
-    pattern are grouped (see `grouping`).
+    Files above `max_shard_bytes` are split where the format allows it, those with compressed lines when they are
+    decompressed; smaller ones of the same path or pattern are grouped (see `grouping`). A compressed file counts as four
+    times its size.
 
     Args:
         paths: paths, directories or patterns, see `list_files`.
         format: one of `FORMATS`; None is what the suffixes stand for.
         columns: the columns to read; None is all.
         exclude: shell patterns of paths to leave out.
-        max_shard_bytes: the largest input of a shard, in bytes on disk.
+        max_shard_bytes: the largest input of a shard, in bytes on disk or, of compressed files, decompressed.
         reader_options: attributes of the format's reader.
 
     Raises:
@@ -128,17 +156,30 @@ def scan_files(
     if max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
     files = list_files(paths, exclude=exclude)
-    reader = make_reader(format or infer_format(files), {"columns": columns, **reader_options})
-    shards = tuple(FileShard(reader, pieces) for pieces in _pieces_of_shards(reader, files, max_shard_bytes))
+    reader = make_reader(format or infer_format(files), {"columns": columns, **reader_options}).fitted_to(files)
+    files = reader.files_of_rows(files)
+    shards = tuple(_cut_and_grouped(reader, files, max_shard_bytes))
     return FileSource(reader, shards, len(files), sum(file.size for file in files))
 
 
-def _pieces_of_shards(reader: Reader, files: Sequence[InputFile], max_bytes: int) -> Iterator[tuple[Piece, ...]]:
+def _cut_and_grouped(reader: Reader, files: Sequence[InputFile], max_bytes: int) -> Iterator[FileShard]:
     # Groups do not reach from the files of one path into those of the next: names are distinct only within one.
     for _, together in groupby(files, key=lambda file: file.path.removesuffix(file.name)):
         run = list(together)
-        for first, last in group_files([file.name for file in run], [file.size for file in run], max_bytes):
-            if last - first == 1:
-                yield from ((piece,) for piece in reader.split(run[first], max_bytes))
+        for first, last in group_files([file.name for file in run], [_size(file) for file in run], max_bytes):
+            if last - first > 1:
+                yield FileShard(reader, tuple(Piece(file) for file in run[first:last]))
+            elif reader.rows_are_lines and _is_big_and_compressed(run[first], max_bytes):
+                yield CompressedFile(reader, (Piece(run[first]),), max_bytes)
             else:
-                yield tuple(Piece(file) for file in run[first:last])
+                yield from (FileShard(reader, (piece,)) for piece in reader.split(run[first], max_bytes))
+
+
+def _size(file: InputFile) -> int:
+    """About how much there is to parse."""
+    return file.size * EXPANSION if has_compressed_name(file) else file.size
+
+
+def _is_big_and_compressed(file: InputFile, max_bytes: int) -> bool:
+    """Told by the name where that says so; only files above the limit are opened."""
+    return _size(file) > max_bytes and (has_compressed_name(file) or is_compressed(file))

@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from raydata_ext.sources.arrow import ArrowReader
 from raydata_ext.sources.compression import SUFFIXES as COMPRESSION_SUFFIXES
+from raydata_ext.sources.csv_file import CsvReader, TsvReader
+from raydata_ext.sources.json_array import JsonReader
 from raydata_ext.sources.jsonl import JsonLinesReader
 from raydata_ext.sources.parquet import ParquetReader
 from raydata_ext.sources.text import TextReader
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from raydata_ext.sources.reader import Reader
 
 FORMATS: Mapping[str, type[Reader]] = {
-    reader.format: reader for reader in (TextReader, JsonLinesReader, ParquetReader, ArrowReader)
+    reader.format: reader
+    for reader in (TextReader, JsonLinesReader, JsonReader, CsvReader, TsvReader, ParquetReader, ArrowReader)
 }
 
 

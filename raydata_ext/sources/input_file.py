@@ -101,3 +101,20 @@ class Piece:
     def label(self) -> str:
         """The piece as messages name it: `corpus/a.jsonl` or `corpus/a.jsonl[0:268435456]`."""
         return self.file.path if self.end is None else f"{self.file.path}[{self.start}:{self.end}]"
+
+
+@dataclass(frozen=True, slots=True)
+class CompressedRange(Piece):
+    """Lines of a compressed file; `start` and `end` count decompressed bytes and lie where lines begin.
+
+    Attributes:
+        lines_path: Arrow file that holds the decompressed lines already; None is none, then all before `start` has to
+            be decompressed, too, to read the piece.
+    """
+
+    lines_path: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The piece as messages name it; the end is open where the rest of the file is meant."""
+        return f"{self.file.path}[{self.start}:{'' if self.end is None else self.end}]"

@@ -30,6 +30,11 @@ class JsonReader(JsonLinesReader):
     format: ClassVar[str] = "json"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
 
+    @property
+    @override
+    def rows_are_lines(self) -> bool:
+        return False  # or so it may be: it shows when the file is read
+
     @override
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
         if file.size > max_bytes and holds_array(file):

@@ -111,7 +111,7 @@ def _explain(line: bytes) -> str | None:
     if _num_levels(line) > MAX_LEVELS:
         return f"objects and arrays are nested more than {MAX_LEVELS} levels deep"
     if line.lstrip().startswith(b"["):
-        return "an array where one object a line is expected; write its elements one a line (`jq -c '.[]' FILE`)"
+        return 'an array where one object a line is expected; set format="json" for a file of one array'
     return _explain_json(line.decode())
 
 

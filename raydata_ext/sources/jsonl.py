@@ -29,7 +29,12 @@ class JsonLinesReader(Reader):
     """
 
     format: ClassVar[str] = "jsonl"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson", ".json")
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
+
+    @property
+    def rows_are_lines(self) -> bool:
+        """Always."""
+        return True
 
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
         """Byte ranges at line ends."""

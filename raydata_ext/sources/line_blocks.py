@@ -6,14 +6,15 @@ wherever the borders fall. Lines end at `\n` bytes and nowhere else.
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import IO, TYPE_CHECKING
 
 import xxhash
 
 from raydata_ext.errors import ReadError
 from raydata_ext.sources.compression import DecompressedStream, is_compressed
-from raydata_ext.sources.input_file import InputFile, Piece
+from raydata_ext.sources.decoded_lines import read_decoded_lines
+from raydata_ext.sources.input_file import CompressedRange, InputFile, Piece
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,14 +46,16 @@ def line_blocks(piece: Piece, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[
     Raises:
         ReadError: the file cannot be read to the end; the blocks before that come first.
     """
-    if piece.end is None:
+    if isinstance(piece, CompressedRange):
+        yield from _compressed_range(piece, block_bytes)
+    elif piece.end is None:
         with closing(DecompressedStream(piece.file)) as decompressed:
-            yield from _cut_at_lines(decompressed.read, 0, block_bytes)
-        return
-    with piece.file.open() as stream:
-        start, end = _line_start(stream, piece.start), _line_start(stream, piece.end)
-        stream.seek(start)
-        yield from _cut_at_lines(_bounded(stream, piece, end - start), start, block_bytes)
+            yield from cut_at_lines(decompressed.read, 0, block_bytes)
+    else:
+        with piece.file.open() as stream:
+            start, end = _line_start(stream, piece.start), _line_start(stream, piece.end)
+            stream.seek(start)
+            yield from cut_at_lines(_bounded(stream.read, piece, end - start), start, block_bytes)
 
 
 def count_lines(piece: Piece, end: int) -> int:
@@ -67,11 +70,52 @@ def count_lines(piece: Piece, end: int) -> int:
 
 def hash_lines(piece: Piece) -> str:
     """Hash of the bytes of the lines that begin in a byte range (xxh3-128, 32 hex digits)."""
-    # A byte order mark is one only where a file begins, so the same bytes further on are other rows.
-    digest = xxhash.xxh3_128(b"" if piece.start == 0 else b"not the begin of a file")
+    digest = new_lines_hash(piece.start)
     for _, block in line_blocks(piece):
         digest.update(block)
     return digest.hexdigest()
+
+
+def new_lines_hash(start: int) -> xxhash.xxh3_128:
+    """The hash that `hash_lines` gives, before any line went in, of lines from the byte offset `start` on."""
+    # A byte order mark is one only where a file begins, so the same bytes further on are other rows.
+    return xxhash.xxh3_128(b"" if start == 0 else b"not the begin of a file")
+
+
+def cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Read to the end, in blocks that end at line ends; see `line_blocks`.
+
+    Args:
+        read: gives up to so many bytes, none at the end.
+        position: offset of the first byte, where a line begins.
+        block_bytes: bytes of a block; a longer line makes a longer block.
+    """
+    rest: list[bytes] = []  # the begin of a line, in as many parts as it took so far
+    while chunk := read(block_bytes):
+        cut = chunk.rfind(b"\n") + 1
+        if cut:
+            block = b"".join([*rest, memoryview(chunk)[:cut]])
+            yield position, block
+            position += len(block)
+            rest = []
+        if cut < len(chunk):
+            rest.append(chunk[cut:])
+    if rest:
+        yield position, b"".join(rest)
+
+
+def _compressed_range(piece: CompressedRange, block_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """The decompressed lines, where they are still kept; else the file has to be decompressed up to them again."""
+    if piece.lines_path is not None:
+        with suppress(FileNotFoundError):  # taken away by another run that had done with them
+            yield from read_decoded_lines(piece.lines_path, piece.start)
+            return
+    with closing(DecompressedStream(piece.file)) as stream:
+        position = 0
+        while position < piece.start and (skipped := stream.read(min(block_bytes, piece.start - position))):
+            position += len(skipped)
+        read = stream.read if piece.end is None else _bounded(stream.read, piece, piece.end - piece.start)
+        yield from cut_at_lines(read, piece.start, block_bytes)
 
 
 def _line_start(stream: IO[bytes], offset: int) -> int:
@@ -88,14 +132,14 @@ def _line_start(stream: IO[bytes], offset: int) -> int:
     return position
 
 
-def _bounded(stream: IO[bytes], piece: Piece, num_bytes: int) -> Callable[[int], bytes]:
+def _bounded(inner: Callable[[int], bytes], piece: Piece, num_bytes: int) -> Callable[[int], bytes]:
     """Read on for exactly so many bytes."""
     missing = num_bytes
 
     def read(size: int) -> bytes:
         nonlocal missing
         try:
-            chunk = stream.read(min(size, missing))
+            chunk = inner(min(size, missing))
         except OSError as error:
             raise ReadError(f"{piece.label}: cannot be read ({error})") from error
         if missing and not chunk:
@@ -104,18 +148,3 @@ def _bounded(stream: IO[bytes], piece: Piece, num_bytes: int) -> Callable[[int],
         return chunk
 
     return read
-
-
-def _cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) -> Iterator[tuple[int, bytes]]:
-    rest: list[bytes] = []  # the begin of a line, in as many parts as it took so far
-    while chunk := read(block_bytes):
-        cut = chunk.rfind(b"\n") + 1
-        if cut:
-            block = b"".join([*rest, memoryview(chunk)[:cut]])
-            yield position, block
-            position += len(block)
-            rest = []
-        if cut < len(chunk):
-            rest.append(chunk[cut:])
-    if rest:
-        yield position, b"".join(rest)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from raydata_ext.errors import NoMatchError
 from raydata_ext.sources.local_files import LocalFiles
+from raydata_ext.sources.path_list import expand_path
 from raydata_ext.sources.remote_files import RemoteFiles
+from raydata_ext.sources.saved_dataset import data_files
 
 if TYPE_CHECKING:
     from raydata_ext.sources.input_file import InputFile
@@ -21,32 +23,34 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile, ...]:
     """List the files of a source: paths in the order given, the files of each sorted by path, every file once.
 
-    A path that exists is taken as it stands, even where it could be read as a pattern. A file's name is its path
+    A path that exists is taken as it stands, even where it could be read as a pattern. A directory that `save_to_disk`
+    wrote stands for the files that its `state.json` names, in that order; so does a pattern that matches this file. A file's name is its path
     relative to the directory, or to the part of the pattern before the first wildcard; the names of files that are
     given one by one are relative to the deepest directory that holds all of these.
 
     Args:
         paths: one or more files, directories (read recursively, names that begin with `.` or `_` left out) or glob
             patterns (as in the shell: a part `**` stands for any number of directories, and a wildcard does not match a
-            leading `.`); local or any fsspec URL.
+            leading `.`); local or any fsspec URL. `@list.txt` stands for the paths in a file, see `expand_path`.
         exclude: shell patterns of names, in which `*` also matches `/`; files that match are left out. `*/tmp/*` leaves
             out `tmp/a.txt` too. A pattern that begins with `/` or holds `://` is one of whole paths.
 
     Raises:
-        NoMatchError: a path or pattern stands for no file; the message names it and the nearest directory that exists.
+        NoMatchError: a path or pattern stands for no file, or for a `DatasetDict`; the message names it and the nearest
+            directory that exists, or the splits.
         OSError: a directory cannot be read.
         ValueError: there is no path.
     """
     given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not given:
         raise ValueError("paths is empty: give at least one path, directory or glob pattern")
-    plain = [path.removeprefix("file://") for path in given]
+    plain = [path.removeprefix("file://") for one in given for path in expand_path(one)]
     places = [RemoteFiles(path) if "://" in path else LocalFiles(path) for path in plain]
     single = _common_directory([place.paths[0] for place in places if place.root is None])
     files: dict[str, InputFile] = {}
     for place in places:
         root = single if place.root is None else place.root
-        names = {path: path[len(root) :].lstrip("/") for path in place.paths}
+        names = {path: path[len(root) :].lstrip("/") for path in data_files(place)}
         found = {path: name for path, name in names.items() if not _is_excluded(path, name, exclude)}
         if not found:
             raise NoMatchError(_explain_no_match(place, exclude))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotation
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,12 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from pydantic import field_validator
+from typing_extensions import override
+
 from raydata_ext.errors import ReadError
+from raydata_ext.sources.hive import partition_columns, partition_types
 from raydata_ext.sources.input_file import InputFile, Piece
 from raydata_ext.sources.reader import HASH_BLOCK_BYTES, Reader, require_columns, runs_of_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 BATCH_ROWS = 1000
 _BUFFER_BYTES = 1 << 20
@@ -24,11 +29,44 @@ _BUFFER_BYTES = 1 << 20
 class ParquetReader(Reader):
     """Reads Parquet files; a file above the shard size is split at row groups.
 
-    Checksums of pages are verified where there are any.
+    Checksums of pages are verified where there are any. Directories named `key=value`, below the directory that is read
+    or from the first wildcard of a pattern on, are columns after those of the file, and take the place of columns of
+    their names.
+
+    Attributes:
+        hive: whether names of directories are columns.
+        partition_types: Arrow types of these columns, as in `{"year": "int64"}`. Those that are not given are int64 where
+            the values of all files are integers (`07` is none), else string.
     """
 
     format: ClassVar[str] = "parquet"
     suffixes: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+
+    hive: bool = True
+    partition_types: Mapping[str, str] = {}
+
+    @field_validator("partition_types")
+    @classmethod
+    def _known(cls, types: Mapping[str, str]) -> Mapping[str, str]:
+        for name in types.values():
+            pa.type_for_alias(name)
+        return types
+
+    @property
+    @override
+    def rows_hold_names(self) -> bool:
+        return bool(self._partitions)
+
+    @override
+    def fitted_to(self, files: Sequence[InputFile]) -> ParquetReader:
+        found = partition_types(file.name for file in files) if self.hive else {}
+        return self.model_copy(update={"partition_types": {**found, **self.partition_types}})
+
+    @property
+    def _partitions(self) -> dict[str, str]:
+        """The partition columns that are read, with their types."""
+        kinds = self.partition_types.items()
+        return {name: kind for name, kind in kinds if self.columns is None or name in self.columns}
 
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
         """Runs of row groups of at most `max_bytes` compressed bytes (one row group where it is larger)."""
@@ -59,16 +97,27 @@ class ParquetReader(Reader):
     def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Batches of up to 1,000 rows; one of no rows where there is none."""
         with _opened(piece) as (_, parquet):
-            schema = parquet.schema_arrow
-            names = schema.names if self.columns is None else list(self.columns)
-            require_columns(piece, names, schema.names)
+            schema, partitions = parquet.schema_arrow, self._partitions
+            own = [name for name in schema.names if name not in partitions]
+            names = [*own, *partitions] if self.columns is None else list(self.columns)
+            require_columns(piece, names, [*own, *partitions])
+            own = [name for name in names if name not in partitions]
             groups = range(piece.start, parquet.metadata.num_row_groups if piece.end is None else piece.end)
             empty = True
-            for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=names, use_threads=False):
-                yield batch.select(names)
+            for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=own, use_threads=False):
+                yield self._with_partitions(piece, batch.select(own), names)
                 empty = False
             if empty:
-                yield pa.RecordBatch.from_pylist([], schema=schema).select(names)
+                no_rows = pa.RecordBatch.from_pylist([], schema=schema).select(own)
+                yield self._with_partitions(piece, no_rows, names)
+
+    def _with_partitions(self, piece: Piece, batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
+        if not self._partitions:
+            return batch
+        added = partition_columns(piece.file.name, self._partitions, batch.num_rows)
+        columns = {**dict(zip(batch.schema.names, batch.columns, strict=True)), **added}
+        fields = [batch.schema.field(name) if name not in added else pa.field(name, added[name].type) for name in names]
+        return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=pa.schema(fields))
 
 
 @contextmanager

@@ -60,6 +60,19 @@ class Reader(BaseModel, ABC):
         """Whether the name of a file is part of its rows, hence of their identity."""
         return False
 
+    @property
+    def rows_are_lines(self) -> bool:
+        """Whether a row is a line, so that what is decompressed can be cut at any line end."""
+        return False
+
+    def fitted_to(self, files: Sequence[InputFile]) -> Reader:  # noqa: ARG002 - formats that look at names use it
+        """The reader with what only the names of all files tell; here: the same."""
+        return self
+
+    def files_of_rows(self, files: Sequence[InputFile]) -> Sequence[InputFile]:
+        """Those files that are cut and read; here: all. Others may belong to them."""
+        return files
+
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:  # noqa: ARG002 - formats that split use it
         """Cut a file of more than `max_bytes` into pieces that can be read apart; here: one piece."""
         return [Piece(file)]

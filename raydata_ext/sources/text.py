@@ -83,6 +83,11 @@ class TextReader(Reader):
     def _names(self) -> list[str]:
         return list(self.columns or filter(None, (self.column, self.path_column)))
 
+    @property
+    def rows_are_lines(self) -> bool:
+        """Whether the unit is a line."""
+        return self.unit == "line"
+
     def split(self, file: InputFile, max_bytes: int) -> list[Piece]:
         """Byte ranges at line ends where a row is a line."""
         return split_at_lines(file, max_bytes) if self.unit == "line" else [Piece(file)]

@@ -52,7 +52,8 @@ def interleave_datasets(
         stopping_strategy: `"first_exhausted"`, `"all_exhausted"` or `"all_exhausted_without_replacement"`.
 
     Raises:
-        ValueError: there are no streams; there are not as many probabilities as streams; they are negative or do not add
+        ValueError: there are no streams; there are not as many probabilities as streams; they are negative or do not
+            add
             up to 1; or there is no such strategy.
     """
     _require_some(datasets)
@@ -83,9 +84,11 @@ def split_dataset_by_node(
         dataset: the stream; all nodes must pass the same one, with the same seeds.
         rank: number of the node.
         world_size: number of nodes.
-        strategy: `"shards"` gives each node every `world_size`-th shard, `"rows"` every `world_size`-th row; rows of tables
+        strategy: `"shards"` gives each node every `world_size`-th shard, `"rows"` every `world_size`-th row; rows of
+            tables
             that go to others are not read. `"auto"` gives shards where they divide evenly, and rows elsewhere.
-        remainder: where rows do not divide evenly, `"uneven"` gives the first nodes one more, `"drop"` leaves the last ones
+        remainder: where rows do not divide evenly, `"uneven"` gives the first nodes one more, `"drop"` leaves the
+            last ones
             out and `"pad"` gives some twice, so that all nodes have equally many.
 
     Raises:
@@ -99,7 +102,8 @@ def split_dataset_by_node(
         raise ValueError(f"remainder is {remainder!r}; choose one of {get_args(Remainder)}")
     if strategy == "shards" and dataset.num_shards < world_size:
         raise ValueError(
-            f"{dataset.num_shards} shards cannot be dealt to {world_size} nodes; use strategy='rows', or reshard({world_size})"
+            f"{dataset.num_shards} shards cannot be dealt to {world_size} nodes; use strategy='rows', or"
+            f" reshard({world_size})"
         )
     return dataset.over(NodePart(dataset.node, rank, world_size, strategy, remainder))
 

@@ -6,38 +6,62 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from raydata_ext.errors import StateError
 from raydata_ext.formatting import array_to_list, get_formatter
+from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.torch_side import loader_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from raydata_ext.formatting import Formatter
-    from raydata_ext.streaming.nodes.base import Cursor, State
+    from raydata_ext.streaming.nodes.base import Node, State
 
 
 class Delivery:
-    """Hands out what a cursor gives.
+    """One pass over a stream, in this loader process.
 
     Args:
-        cursor: gives record batches.
+        node: the root of the stream, as it is in epoch 0 and undivided.
+        epoch: the epoch.
         format_options: keyword arguments of `get_formatter`; `name` None is plain Python.
 
     Attributes:
+        worker: which loader process this is, and of how many; None in any other process.
         ended: whether all rows were delivered.
     """
 
-    def __init__(self, cursor: Cursor, format_options: Mapping[str, Any]) -> None:
-        self._rows = RowReader(cursor)
-        self._format = dict(format_options)
+    def __init__(self, node: Node, epoch: int, format_options: Mapping[str, Any]) -> None:
+        process = loader_process()
+        self.epoch = epoch
+        self.worker = None if process is None else [process.index, process.count]
         self.ended = False
+        part = node.at_epoch(epoch) if epoch else node
+        if process is not None:
+            part = part.split(process.count, process.index).shift_seeds(process.index)
+        self._rows = RowReader(open_rows(part, None))
+        self._format = dict(format_options)
 
     def state(self) -> State:
         """The position after the last row that was delivered."""
         return self._rows.state()
 
-    def load(self, state: State) -> None:
-        """Go to a saved position."""
+    def load(self, state: State, worker: list[int] | None) -> None:
+        """Go to a saved position.
+
+        Args:
+            state: the position.
+            worker: the `worker` of the pass that it is of.
+
+        Raises:
+            StateError: it is of another loader process.
+        """
+        if worker != self.worker:
+            raise StateError(
+                f"the state was saved by {_named(worker)} and is loaded by {_named(self.worker)}; use as many loader"
+                " processes as there were then, and load each one's own state"
+            )
         self._rows.load(state)
 
     def rows(self) -> Iterator[Any]:
@@ -74,3 +98,7 @@ def _plain_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 def _formatted_rows(batch: pa.RecordBatch, formatter: Formatter) -> Iterator[Any]:
     for number in range(batch.num_rows):
         yield formatter.row(batch, number)
+
+
+def _named(worker: list[int] | None) -> str:
+    return "the main process" if worker is None else f"loader process {worker[0]} of {worker[1]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -67,5 +68,5 @@ def _cut(shard: FileShard, piece: Piece, parts: int | None) -> list[Piece]:
     size = piece.num_bytes / (piece.end - piece.start)
     return [
         replace(piece, start=piece.start + low, end=piece.start + high, part_bytes=round(size * (high - low)))
-        for low, high in zip(bounds[:-1], bounds[1:], strict=True)
+        for low, high in pairwise(bounds)
     ]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from raydata_ext.errors import StateError
 from raydata_ext.formatting import get_formatter
-from raydata_ext.plan import Cast, Filter, Map, RemoveColumns, RenameColumns, SelectColumns, UserFunction
 from raydata_ext.streaming.delivery import Delivery
 from raydata_ext.streaming.make_source import source_of_generator, source_of_shards, source_of_tables
 from raydata_ext.streaming.nodes.batch import Batch
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
-from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.nodes.repeat import Repeat
 from raydata_ext.streaming.nodes.skip import Skip
 from raydata_ext.streaming.nodes.take import Take
@@ -23,7 +21,8 @@ from raydata_ext.streaming.nodes.unbatch import Unbatch
 from raydata_ext.streaming.seeds import Seed
 from raydata_ext.streaming.shared_epoch import SharedEpoch
 from raydata_ext.streaming.state import VERSION, decode, describe, encode, require_same
-from raydata_ext.streaming.torch_side import class_for_torch, loader_process
+from raydata_ext.streaming.stream_steps import StreamSteps
+from raydata_ext.streaming.torch_side import class_for_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,21 +36,10 @@ if TYPE_CHECKING:
     from raydata_ext.streaming.shards import StreamShard
     from raydata_ext.table import Table
 
-Columns: TypeAlias = "str | Sequence[str]"
-
 _PLAIN: Mapping[str, Any] = {"name": None, "columns": None}
 
 
-@dataclass
-class _Pass:
-    """A pass that was begun: in which epoch, by which loader process, and how far it is."""
-
-    epoch: int
-    worker: tuple[int, int] | None
-    delivery: Delivery
-
-
-class IterableDataset:
+class IterableDataset(StreamSteps):
     """Rows as a stream. Each method gives a new stream; nothing is read before one iterates.
 
     It is a `torch.utils.data.IterableDataset` as soon as torch is imported: each process of a loader reads its part.
@@ -66,7 +54,7 @@ class IterableDataset:
         self._node = node
         self._epoch = SharedEpoch(epoch)
         self._format = dict(format_options)
-        self._pass: _Pass | None = None
+        self._pass: Delivery | None = None
         self._pending: dict[str, Any] | None = None
 
     # -- where rows come from -----------------------------------------------------------------------------------------
@@ -107,6 +95,10 @@ class IterableDataset:
         """
         return cls(source_of_generator(function, gen_kwargs or {}, schema))
 
+    def over(self, node: Node) -> IterableDataset:
+        """A stream of another node, in the format and epoch of this one."""
+        return IterableDataset(node, epoch=self.epoch, format_options=self._format)
+
     # -- what it is ---------------------------------------------------------------------------------------------------
 
     @property
@@ -144,120 +136,6 @@ class IterableDataset:
         columns = "columns not known" if self.column_names is None else f"columns {self.column_names}"
         return f"IterableDataset({columns}, {self.num_shards} shards, epoch {self.epoch})"
 
-    # -- steps --------------------------------------------------------------------------------------------------------
-
-    def map(
-        self,
-        function: Callable[..., Any],
-        *,
-        with_indices: bool = False,
-        input_columns: Columns | None = None,
-        batched: bool = False,
-        batch_size: int | None = 1000,
-        drop_last_batch: bool = False,
-        remove_columns: Columns | None = None,
-        schema: pa.Schema | None = None,
-        fn_kwargs: Mapping[str, Any] | None = None,
-        constructor_kwargs: Mapping[str, Any] | None = None,
-        batch_format: BatchFormat | None = None,
-        desc: str | None = None,
-    ) -> IterableDataset:
-        """Give every row or batch to a function and merge what it returns into the row or batch.
-
-        Args:
-            function: as in `LazyDataset.map`; may be a coroutine function, whose calls run side by side.
-            with_indices: also give the number of the row among those of this reader (a list of them for a batch).
-            input_columns: give the values of these columns in place of the row or batch.
-            batched: give batches.
-            batch_size: rows of a batch; None is all rows.
-            drop_last_batch: leave out the last batch where it is shorter.
-            remove_columns: columns that go before the result is merged.
-            schema: schema of the result; None is what the values say.
-            fn_kwargs: keyword arguments of each call.
-            constructor_kwargs: keyword arguments of the class, where `function` is one.
-            batch_format: what a batch is given as; None is the format of the stream.
-            desc: name of the step in messages.
-        """
-        step = Map(
-            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
-            batched=batched,
-            batch_size=batch_size,
-            input_columns=_optional_names(input_columns),
-            with_indices=with_indices,
-            batch_format=self._batch_format(batch_format, batched=batched),
-            desc=desc,
-            drop_last_batch=drop_last_batch,
-            remove_columns=_optional_names(remove_columns) or (),
-            schema=schema,
-        )
-        return self._then(step)
-
-    def filter(
-        self,
-        function: Callable[..., Any],
-        *,
-        with_indices: bool = False,
-        input_columns: Columns | None = None,
-        batched: bool = False,
-        batch_size: int | None = 1000,
-        fn_kwargs: Mapping[str, Any] | None = None,
-        constructor_kwargs: Mapping[str, Any] | None = None,
-        batch_format: BatchFormat | None = None,
-        desc: str | None = None,
-    ) -> IterableDataset:
-        """Keep the rows for which a function says so: a bool for a row, or a bool for each row of a batch.
-
-        Args:
-            function: as in `LazyDataset.filter`.
-            with_indices: as in `map`, as all others.
-            input_columns: see there.
-            batched: see there.
-            batch_size: see there.
-            fn_kwargs: see there.
-            constructor_kwargs: see there.
-            batch_format: see there.
-            desc: see there.
-        """
-        step = Filter(
-            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
-            batched=batched,
-            batch_size=batch_size,
-            input_columns=_optional_names(input_columns),
-            with_indices=with_indices,
-            batch_format=self._batch_format(batch_format, batched=batched),
-            desc=desc,
-        )
-        return self._then(step)
-
-    def select_columns(self, columns: Columns) -> IterableDataset:
-        """Keep these columns, in this order."""
-        return self._then(SelectColumns(_names(columns)))
-
-    def remove_columns(self, columns: Columns) -> IterableDataset:
-        """Leave these columns out."""
-        return self._then(RemoveColumns(_names(columns)))
-
-    def rename_column(self, old: str, new: str) -> IterableDataset:
-        """Give a column another name."""
-        return self.rename_columns({old: new})
-
-    def rename_columns(self, names: Mapping[str, str]) -> IterableDataset:
-        """Give columns other names, old to new."""
-        return self._then(RenameColumns(tuple(names.items())))
-
-    def cast(self, schema: pa.Schema) -> IterableDataset:
-        """Bring the columns to a schema; columns that rows lack become null."""
-        return self._then(Cast(schema))
-
-    def batch(self, batch_size: int, *, drop_last_batch: bool = False) -> IterableDataset:
-        """Put rows together: a row of the result holds the lists of the values of `batch_size` rows."""
-        _require_at_least(1, batch_size=batch_size)
-        return self.over(Batch(self._node, batch_size, drop_last_batch))
-
-    def unbatch(self) -> IterableDataset:
-        """Take rows of lists apart: a row of the result holds one element of each list."""
-        return self.over(Unbatch(self._node))
-
     # -- order --------------------------------------------------------------------------------------------------------
 
     def shuffle(
@@ -265,8 +143,8 @@ class IterableDataset:
     ) -> IterableDataset:
         """Shuffle shards, and rows within the reach of a buffer.
 
-        The order is that of Hugging Face `datasets` 5.0, row for row. Rows of tables are shuffled as references: a buffer of
-        a million rows takes 8 MB.
+        The order is that of Hugging Face `datasets` 5.0, row for row. Rows of tables are shuffled as references: a
+        buffer of a million rows takes 8 MB.
 
         Args:
             seed: not negative; None is a random one, so that no saved state fits another process.
@@ -297,6 +175,15 @@ class IterableDataset:
             _require_at_least(0, num_times=num_times)
         return self.over(Repeat(self._node, num_times))
 
+    def batch(self, batch_size: int, *, drop_last_batch: bool = False) -> IterableDataset:
+        """Put rows together: a row of the result holds the lists of the values of `batch_size` rows."""
+        _require_at_least(1, batch_size=batch_size)
+        return self.over(Batch(self._node, batch_size, drop_last_batch))
+
+    def unbatch(self) -> IterableDataset:
+        """Take rows of lists apart: a row of the result holds one element of each list."""
+        return self.over(Unbatch(self._node))
+
     def shard(self, num_shards: int, index: int, *, contiguous: bool = True) -> IterableDataset:
         """One of `num_shards` parts; where there are not so many shards, they are cut.
 
@@ -326,9 +213,9 @@ class IterableDataset:
 
     def with_format(
         self,
-        type: Format | None = None,
+        type: Format | None = None,  # noqa: A002 - as in Hugging Face `datasets`
         columns: Sequence[str] | None = None,
-        **options: Any,  # noqa: A002 - as in HF
+        **options: Any,
     ) -> IterableDataset:
         """Rows and batches as `"python"`, `"numpy"`, `"torch"`, `"pandas"` or `"arrow"`.
 
@@ -358,7 +245,8 @@ class IterableDataset:
         _require_at_least(0, epoch=epoch)
         if epoch == self.epoch:
             return
-        if self._pending is not None and not self._pending["ended"]:
+        state = self._pending
+        if state is not None and state["position"] is not None and not state["ended"]:
             raise StateError(
                 f"a state of epoch {self.epoch} was loaded and not read on from; set_epoch({epoch}) would lose the rest of"
                 " that epoch: begin the loop at the epoch of the state"
@@ -376,10 +264,10 @@ class IterableDataset:
         return {
             "version": VERSION,
             "epoch": self.epoch if began is None else began.epoch,
-            "worker": None if began is None or began.worker is None else list(began.worker),
+            "worker": None if began is None else began.worker,
             "stream": describe(self._node),
-            "ended": began is not None and began.delivery.ended,
-            "position": None if began is None else encode(began.delivery.state()),
+            "ended": began is not None and began.ended,
+            "position": None if began is None else encode(began.state()),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -401,40 +289,29 @@ class IterableDataset:
         """What `isinstance` sees: torch's class as well, once there is torch, without the cost of importing it."""
         return class_for_torch(IterableDataset)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pass": None}
+    def __reduce__(self) -> tuple[Callable[[], IterableDataset], tuple[()], dict[str, Any]]:
+        return _blank, (), {**self.__dict__, "_pass": None}  # pickle by itself would stumble over `__class__`
 
     def _begin(self) -> Delivery:
-        """A pass of the present epoch, or what is left of one where a state was loaded; for this loader process."""
-        process = loader_process()
-        worker = None if process is None else (process.index, process.count)
-        epoch, state, self._pending = self.epoch, self._pending, None
-        node = self._node.at_epoch(epoch) if epoch else self._node
-        if worker is not None:
-            node = node.split(worker[1], worker[0]).shift_seeds(worker[0])
-        delivery = Delivery(open_rows(node, None), self._format)
+        """A pass of the present epoch, or what is left of one where a state was loaded."""
+        state, self._pending = self._pending, None
+        self._pass = Delivery(self._node, self.epoch, self._format)
         if state is not None and state["position"] is not None:
-            if state["worker"] != (None if worker is None else list(worker)):
-                raise StateError(
-                    f"the state was saved by {_named(state['worker'])} and is loaded by {_named(worker)}; use as many loader"
-                    " processes as there were then, and load each one's own state"
-                )
-            delivery.load(decode(state["position"]))
-        self._pass = _Pass(epoch, worker, delivery)
-        return delivery
+            self._pass.load(decode(state["position"]), state["worker"])
+        return self._pass
 
-    def over(self, node: Node) -> IterableDataset:
-        """A stream of another node, in the format and epoch of this one."""
-        return IterableDataset(node, epoch=self.epoch, format_options=self._format)
-
+    @override
     def _then(self, step: Step) -> IterableDataset:
         return self.over(Transform(self._node, step))
 
-    def _batch_format(self, asked: BatchFormat | None, *, batched: bool) -> BatchFormat:
-        if asked is not None:
-            return asked
-        own: BatchFormat = self._format["name"] or "python"
-        return own if batched else "python"
+    @property
+    @override
+    def _own_batch_format(self) -> BatchFormat:
+        return self._format["name"] or "python"
+
+
+def _blank() -> IterableDataset:
+    return object.__new__(IterableDataset)
 
 
 def known_seed(seed: int | None) -> Seed:
@@ -457,11 +334,3 @@ def _require_at_least(least: int, **values: int) -> None:
 
 def _named(worker: Sequence[int] | None) -> str:
     return "the main process" if worker is None else f"loader process {worker[0]} of {worker[1]}"
-
-
-def _names(columns: Columns) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
-
-
-def _optional_names(columns: Columns | None) -> tuple[str, ...] | None:
-    return None if columns is None else _names(columns)

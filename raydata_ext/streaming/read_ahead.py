@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same batches, each read on a thread as soon as the one before was.
 
-    It begins with the second batch that is asked for: who wants only the first rows does not wait for more. At the end of
-    the process the thread is waited for, so that none is within Arrow then.
+    It begins with the second batch that is asked for: who wants only the first rows does not wait for more. At the
+    end of the process the thread is waited for, so that none is within Arrow then.
     """
     first = next(batches, None)
     if first is None:

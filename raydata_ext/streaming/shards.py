@@ -72,7 +72,7 @@ class ReadShard:
 
     @property
     def identity(self) -> str:
-        """What is read and how: names and sizes of files, and their tags where the file system vouches for the content."""
+        """What is read and how: names and sizes of files, and tags where the file system vouches for the content."""
         return combine(self.shard.digest, *(part for piece in self.shard.pieces for part in _identity(piece)))
 
     def read_from(self, row: int) -> Iterator[pa.RecordBatch]:

@@ -83,8 +83,8 @@ def require_same(saved: Mapping[str, Any], current: Mapping[str, Any]) -> None:
     ]
     if differences:
         raise StateError(
-            f"the state is of another stream: {'; '.join(differences[:5])}; make the stream as it was when the state was"
-            " saved, or start without the state"
+            f"the state is of another stream: {'; '.join(differences[:5])}; make the stream as it was when the"
+            " state was saved, or start without the state"
         )
 
 

@@ -115,12 +115,8 @@ class Binarizer:
             constructor_kwargs={**settings, "column": column},
             desc="binarize",
         ).collect(executor=executor, workers=workers)
-        ntok, replaced = 0, Counter[str]()
-        for batch in dataset.table.iter_batches():
-            ntok += len(batch.column(TOKENS).flatten())
-            replaced.update(batch.column(UNKNOWN).flatten().to_pylist())
         _consume(dataset, consumer)
-        return Binarized(dataset, len(dataset), ntok, replaced, len(dict))
+        return Binarized(dataset, len(dataset), *_count(dataset), len(dict))
 
     @staticmethod
     def binarize_alignments(
@@ -252,6 +248,17 @@ def _tokens_field(vocab_size: int) -> pa.Field:
 
 def _lists(ends: NDArray[np.int64], values: pa.Array) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int32()), values)
+
+
+def _count(dataset: Dataset) -> tuple[int, Counter[str]]:
+    """How many tokens there are, and the words that were replaced."""
+    tokens, replaced = 0, Counter[str]()
+    for batch in dataset.table.iter_batches():
+        tokens += len(batch.column(TOKENS).flatten())
+        words = batch.column(UNKNOWN).flatten().value_counts()
+        for word, count in zip(words.field("values").to_pylist(), words.field("counts").to_pylist(), strict=True):
+            replaced[word] += count
+    return tokens, replaced
 
 
 def _consume(dataset: Dataset, consumer: Callable[[NDArray[Any]], object] | None) -> None:

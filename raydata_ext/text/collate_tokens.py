@@ -69,8 +69,9 @@ class Padding(NamedTuple):
 
     def mask(self, lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return where in the matrix tokens are, shape (rows, width)."""
-        columns = np.arange(self.width(lengths))
-        return columns >= len(columns) - lengths[:, None] if self.left else columns < lengths[:, None]
+        columns = np.arange(self.width(lengths), dtype=np.int32)
+        filled = lengths.astype(np.int32)[:, None]
+        return columns >= len(columns) - filled if self.left else columns < filled
 
     def fill(self, tokens: NDArray[Any], mask: NDArray[np.bool_], dtype: DTypeLike) -> NDArray[Any]:
         """Return the matrix of tokens that belong where the mask says."""

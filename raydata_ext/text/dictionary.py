@@ -256,7 +256,8 @@ class Dictionary:
     def save(self, f: File) -> None:
         """Write the dictionary file; `load` gives the same symbols, numbers and counts.
 
-        The counts of the usual four special symbols are left out, as fairseq does, which could not read them.
+        The counts of the usual four special symbols are left out, as in fairseq, which could not read them. A
+        dictionary without special symbols is to be loaded with `add_special_symbols=False`.
 
         Args:
             f: path, whose directory is made where it is missing, or open text file.

@@ -57,7 +57,7 @@ def filter_by_size(
     if len(ignored) and raise_exception:
         raise ValueError(
             f"Size of sample #{ignored[0]} is invalid (={_size_of(dataset, int(ignored[0]))}) since"
-            f" max_positions={max_positions}, skip this example with --skip-invalid-size-inputs-valid-test"
+            f" max_positions={max_positions}; leave such samples out, or raise the limit"
         )
     if len(ignored):
         logger.warning(

@@ -86,7 +86,7 @@ def collate_pairs(
         "id": np.array([sample["id"] for sample in samples], np.int64)[order],
         "nsentences": len(samples),
         "ntokens": len(sources.tokens),
-        "net_input": {"src_tokens": src_tokens[order], "src_lengths": src_lengths[order]},
+        "net_input": {"src_tokens": src_tokens.take(order, axis=0), "src_lengths": src_lengths[order]},
         "target": None,
     }
     if samples[0].get("target") is None:
@@ -94,10 +94,10 @@ def collate_pairs(
     targets = ragged([sample["target"] for sample in samples])
     mask = target_padding.mask(targets.lengths)
     batch["ntokens"] = len(targets.tokens)
-    batch["target"] = target_padding.fill(targets.tokens, mask, np.int64)[order]
+    batch["target"] = target_padding.fill(targets.tokens, mask, np.int64).take(order, axis=0)
     if input_feeding:
         shifted = target_padding.fill(targets.shifted(eos_idx).tokens, mask, np.int64)
-        batch["net_input"]["prev_output_tokens"] = shifted[order]
+        batch["net_input"]["prev_output_tokens"] = shifted.take(order, axis=0)
     if samples[0].get("alignment") is not None:
         lengths = np.stack([sources.lengths, targets.lengths], axis=1)[order]
         widths = (src_tokens.shape[1], mask.shape[1])

@@ -84,7 +84,7 @@ def test_columns_are_chosen(write, rows) -> None:
 
 
 def test_arrays_are_read_fast(write) -> None:
-    row = {"id": 7, "text": "some words that make\n a line of \"text\" " * 10, "meta": {"url": None, "day": "2020-01-01"}}
+    row = {"id": 7, "text": 'some words that make\n a line of "text" ' * 10, "meta": {"url": None, "day": "2020-01-01"}}
     file = write(json.dumps([row] * 60_000).encode())
     started = time.process_time()
     assert sum(batch.num_rows for batch in READER.read(Piece(file))) == 60_000

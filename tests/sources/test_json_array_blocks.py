@@ -13,13 +13,17 @@ from raydata_ext.sources.json_array_blocks import array_blocks, holds_array
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(alphabet='"\\[]{},:\n\r aé', max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet='"\\,]a', max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet='"\\,]a', max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
-@given(st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=8), st.integers(1, 40), st.booleans())
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=8), st.integers(1, 40), st.booleans()
+)
 @example([{"a": '\\"'}, {"a": "\\\\"}], 1, False)
 def test_the_lines_are_the_elements_wherever_chunks_end(write, values, chunk_bytes: int, indented: bool) -> None:
     text = json.dumps(values, indent=2 if indented else None, ensure_ascii=False).encode()

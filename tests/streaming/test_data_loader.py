@@ -14,6 +14,7 @@ from raydata_ext.errors import StateError
 from raydata_ext.streaming import IterableDataset, interleave_datasets, split_dataset_by_node
 from raydata_ext.table import InMemoryTable
 
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader  # noqa: E402 - only where there is torch
 from torch.utils.data import IterableDataset as TorchIterableDataset  # noqa: E402 - only where there is torch

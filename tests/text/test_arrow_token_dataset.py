@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.dataset import Dataset, load_from_disk
 from raydata_ext.errors import SchemaError
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, ShardWriter, concat_tables
@@ -15,10 +16,11 @@ from raydata_ext.text.arrow_token_dataset import ArrowTokenDataset
 ROWS = [[5, 6, 2], [], [7, 2], [8], [9, 9, 9, 2]]
 
 
-def mapped(path, rows, value_type=pa.int32(), batch_rows=2):
-    schema = pa.schema([("input_ids", pa.list_(value_type)), ("text", pa.string())])
+def mapped(path, rows, batch_rows=2):
+    tokens = pa.list_(pa.int32())
+    schema = pa.schema([("input_ids", tokens), ("text", pa.string())])
     with ShardWriter(path, schema, batch_rows=batch_rows) as writer:
-        writer.write(pa.record_batch([pa.array(rows, pa.list_(value_type)), ["x"] * len(rows)], schema=schema))
+        writer.write(pa.record_batch([pa.array(rows, tokens), ["x"] * len(rows)], schema=schema))
     return MemoryMappedTable.from_file(path)
 
 
@@ -58,7 +60,9 @@ def test_a_data_set_from_a_directory_is_read(tmp_path):
 @settings(max_examples=100, deadline=None)
 def test_slices_and_types_of_all_kinds_are_right(rows, value_type, list_of, start, batch_rows):
     column = pa.array(rows, list_of(value_type))
-    table = pa.Table.from_batches(pa.table({"input_ids": column}).to_batches(batch_rows), pa.schema([("input_ids", column.type)]))
+    table = pa.Table.from_batches(
+        pa.table({"input_ids": column}).to_batches(batch_rows), pa.schema([("input_ids", column.type)])
+    )
     dataset = ArrowTokenDataset(InMemoryTable(table).slice(start))
     assert [item.tolist() for item in dataset] == rows[start:]
     assert dataset.sizes.tolist() == [len(row) for row in rows[start:]]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.collate_tokens import collate_tokens
 
 ROWS = st.lists(st.lists(st.integers(0, 99), max_size=12), min_size=1, max_size=12)

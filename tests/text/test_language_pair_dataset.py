@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 
@@ -27,9 +28,7 @@ def pairs(sources, targets=None, **options):
     if targets is None:
         return LanguagePairDataset(arrays(sources), sizes, dictionary, **options)
     target_sizes = [len(row) for row in targets]
-    return LanguagePairDataset(
-        arrays(sources), sizes, dictionary, arrays(targets), target_sizes, dictionary, **options
-    )
+    return LanguagePairDataset(arrays(sources), sizes, dictionary, arrays(targets), target_sizes, dictionary, **options)
 
 
 def test_items_hold_id_source_and_target():
@@ -108,7 +107,7 @@ def test_sizes_of_the_sides_are_taken_where_none_are_given():
     side = pairs([[5, 2], [5, 6, 2]])
 
     class Tokens(list):
-        sizes = [2, 3]
+        sizes = (2, 3)
 
     dataset = LanguagePairDataset(Tokens(side.src), None, vocabulary())
     assert dataset.src_sizes.tolist() == [2, 3]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.monolingual_dataset import MonolingualDataset
 from raydata_ext.text.token_block_dataset import TokenBlockDataset
@@ -31,7 +32,9 @@ def monolingual(child, targets, **options):
 
 
 def test_without_targets_items_are_sentences_and_batches_predict_the_source():
-    dataset = MonolingualDataset(ListDataset([np.array([5, 6, 2]), np.array([7, 2])]), [3, 2], VOCAB, VOCAB, False, False)
+    dataset = MonolingualDataset(
+        ListDataset([np.array([5, 6, 2]), np.array([7, 2])]), [3, 2], VOCAB, VOCAB, False, False
+    )
     assert dataset[0]["target"] is None
     batch = dataset.collater([dataset[1], dataset[0]], return_tensors="np")
     assert batch["id"].tolist() == [1, 0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.pair_batch import collate
 
 PAD, EOS = 1, 2
@@ -14,7 +15,9 @@ def samples_of(pairs, alignments=None):
     samples = []
     for number, (source, target) in enumerate(pairs):
         sample = {"id": number, "source": np.array(source), "target": None if target is None else np.array(target)}
-        samples.append(sample if alignments is None else {**sample, "alignment": np.array(alignments[number], np.int32)})
+        samples.append(
+            sample if alignments is None else {**sample, "alignment": np.array(alignments[number], np.int32)}
+        )
     return samples
 
 

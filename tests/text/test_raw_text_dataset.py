@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.errors import ReadError
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.raw_text_dataset import IndexedRawTextDataset

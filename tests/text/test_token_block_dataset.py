@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.token_block_dataset import TokenBlockDataset
 from raydata_ext.text.wrappers.columns import ListDataset
 
@@ -13,9 +14,7 @@ CORPUS = st.lists(st.lists(st.integers(4, 99), max_size=7), min_size=1, max_size
 
 def blocks(rows, block_size, mode=None, **options):
     rows = [np.array(row, np.int64) for row in rows]
-    return TokenBlockDataset(
-        ListDataset(rows, [len(row) for row in rows]), None, block_size, PAD, EOS, mode, **options
-    )
+    return TokenBlockDataset(ListDataset(rows, [len(row) for row in rows]), None, block_size, PAD, EOS, mode, **options)
 
 
 def test_blocks_by_mode():
@@ -44,7 +43,7 @@ def test_source_and_past_are_the_tokens_one_and_two_places_before(rows, block_si
     for block in range(len(dataset)):
         source, future, past = (part.tolist() for part in dataset[block])
         first, offset = int(dataset._first[block]), int(dataset._offset[block])
-        before = ([PAD, EOS] + rows[first][:offset])[-2:]
+        before = [PAD, EOS, *rows[first][:offset]][-2:]
         text = before + future
         assert (source, past) == (text[1:-1], text[:-2])
 

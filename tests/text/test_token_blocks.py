@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.token_blocks import block_items, block_slices
 
 SIZES = st.lists(st.integers(0, 12), max_size=25)
@@ -39,7 +40,9 @@ def test_documents_end_at_separators_which_are_in_no_block():
 @given(SIZES, st.integers(1, 15))
 @settings(max_examples=200, deadline=None)
 def test_complete_equals_the_rule(sizes, block_size):
-    assert block_slices(np.array(sizes, np.int64), "complete", block_size).tolist() == greedy(sizes, block_size, None, 1)
+    assert block_slices(np.array(sizes, np.int64), "complete", block_size).tolist() == greedy(
+        sizes, block_size, None, 1
+    )
 
 
 @given(SIZES, st.integers(1, 15), st.integers(0, 2))

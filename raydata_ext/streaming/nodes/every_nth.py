@@ -72,7 +72,8 @@ class EveryNth(FixedOrder):
     Attributes:
         step: rows of a round.
         offset: place in the round, 0 <= offset < step.
-        remainder: what becomes of a last round that is not full: `"uneven"` gives its rows to the first readers, `"drop"`
+        remainder: what becomes of a last round that is not full: `"uneven"` gives its rows to the first readers,
+            `"drop"`
             leaves it out, `"pad"` gives the readers that would go without its rows again from the first on.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from raydata_ext.streaming.seeds import Seed
     from raydata_ext.streaming.shards import StreamShard
+
+_FOOTERS_AT_A_TIME = 16
+"""How many files are opened side by side to see where they can be cut."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,9 @@ class ShardSource(Node):
         if count is not None and count <= len(self.shards):
             return self
         parts = None if count is None else -(-count // max(1, len(self.shards)))
-        return ShardSource(tuple(part for shard in self.shards for part in shard.cut(parts)))
+        with ThreadPoolExecutor(_FOOTERS_AT_A_TIME) as threads:
+            cut = threads.map(lambda shard: shard.cut(parts), self.shards)
+            return ShardSource(tuple(part for of_shard in cut for part in of_shard))
 
     @override
     def split(self, count: int, index: int) -> Node:

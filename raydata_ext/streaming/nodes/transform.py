@@ -89,7 +89,7 @@ class TransformCursor(Cursor):
             self._worker.close()
             return None
         self._index += rows.num_rows
-        [result] = self._operator.follow(self._trail.follow([("stream", rows)]))
+        [result] = self._operator.follow(self._trail.follow([(self._place, rows)]))
         return result.batch
 
     @override
@@ -112,6 +112,7 @@ class TransformCursor(Cursor):
     def _made(self) -> tuple[Operator, Trail]:
         """An operator that counts rows from the present position on."""
         trail = Trail()
+        self._place = f"stream from row {self._index} on" if self._index else "stream"
         return make_operator(0, self._worker, trail, Position(0, self._index)), trail
 
 

@@ -88,4 +88,6 @@ class BaseWrapperDataset(ParentDataset):
     @override
     def attr(self, attr: str, index: SupportsIndex) -> Any:
         """Return an attribute of the wrapper, or else of the dataset that a row of the child is in."""
-        return getattr(self, attr) if hasattr(self, attr) else children.attr_of(self.dataset, attr, position(index, self))
+        return (
+            getattr(self, attr) if hasattr(self, attr) else children.attr_of(self.dataset, attr, position(index, self))
+        )

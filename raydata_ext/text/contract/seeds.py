@@ -6,7 +6,14 @@ rows are asked for, nor other code that draws can change what comes out.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SEEDS = 1e6  # a float on purpose: the remainder of a hash of 63 bits by a float is another one than by an integer
 
@@ -23,4 +30,14 @@ def fairseq_random_state(seed: int, *more: int) -> np.random.RandomState:
     """
     if more:
         seed = int(hash((seed, *more)) % _SEEDS)
-    return np.random.RandomState(seed)
+    random = np.random.RandomState(np.random.MT19937(_Zeros()))  # type: ignore[arg-type]  # numpy takes any ISeedSequence
+    random.seed(seed)
+    return random
+
+
+class _Zeros(ISeedSequence):
+    """The state of a generator that is seeded right away: cheaper to make than a random one, of which it has no use."""
+
+    @override
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        return np.zeros(n_words, dtype)

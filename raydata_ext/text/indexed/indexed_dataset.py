@@ -93,7 +93,7 @@ class IndexedDatasetBuilder:
     As a context manager it leaves nothing behind where an exception passes.
 
     Args:
-        out_file: the `.bin` file.
+        out_file: the `.bin` file; its directory is made where it is missing.
         dtype: type of the tokens in it.
     """
 
@@ -102,6 +102,7 @@ class IndexedDatasetBuilder:
         self._dtype = np.dtype(dtype)
         code(self._dtype)
         self._shapes: list[tuple[int, ...]] = []
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = temporary_name(self._path)
         self._file = self._temporary.open("xb")
 

@@ -27,7 +27,7 @@ class MMapIndexedDatasetBuilder:
     As a context manager it leaves nothing behind where an exception passes.
 
     Args:
-        out_file: the `.bin` file.
+        out_file: the `.bin` file; its directory is made where it is missing.
         dtype: type of the tokens in it.
         layout: "fairseq", or "megatron" for an index with documents.
 
@@ -46,6 +46,7 @@ class MMapIndexedDatasetBuilder:
         self._sizes: list[NDArray[np.int32]] = []
         self._items = 0
         self._documents: list[int] | None = [0] if layout == "megatron" else None
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         self._temporary = temporary_name(self._path)
         self._file = self._temporary.open("xb")
 

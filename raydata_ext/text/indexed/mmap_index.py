@@ -19,6 +19,7 @@ told apart by the size of the file.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,8 +78,8 @@ def read_mmap_index(path: str | os.PathLike[str], bin_bytes: int) -> MMapIndex:
         CorruptFileError: it is no index, is cut off, or does not belong to a `.bin` file of that size.
     """
     name = str(path)
-    data = Path(path).read_bytes()
-    if len(data) < _HEADER.size or not data.startswith(MAGIC):
+    data = _mapped(path)
+    if len(data) < _HEADER.size or data[: len(MAGIC)] != MAGIC:
         raise CorruptFileError(f"{name}: it does not begin with {MAGIC!r}, so it is no index of a mapped dataset")
     _, version, type_code, items = _HEADER.unpack_from(data)
     if version != _VERSION:
@@ -111,7 +112,12 @@ def write_mmap_index(path: str | os.PathLike[str], index: MMapIndex) -> None:
     write_file_atomically(path, b"".join(parts))
 
 
-def _sections(data: bytes, items: int, name: str) -> tuple[int, int | None, bool]:
+def _mapped(path: str | os.PathLike[str]) -> mmap.mmap | bytes:
+    with Path(path).open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if Path(path).stat().st_size else b""
+
+
+def _sections(data: mmap.mmap | bytes, items: int, name: str) -> tuple[int, int | None, bool]:
     """Where sizes begin, how many document borders there are (None in fairseq's files), and whether modes follow."""
     if len(data) == _HEADER.size + 12 * items:
         return _HEADER.size, None, False

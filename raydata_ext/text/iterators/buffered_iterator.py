@@ -74,6 +74,9 @@ class BufferedIterator(Iterator[T], Generic[T]):
         return messages
 
 
+_END = object()
+
+
 def _close(closed: threading.Event, room: threading.Semaphore) -> None:
     closed.set()
     room.release()
@@ -88,9 +91,10 @@ def _read(
     error: BaseException | None = None
     try:
         while room.acquire() and not closed.is_set():
-            messages.put((True, next(elements)))
-    except StopIteration:
-        pass  # the end, which is told below
+            element = next(elements, _END)
+            if element is _END:
+                break
+            messages.put((True, element))
     except BaseException as raised:  # noqa: BLE001
         error = raised
     messages.put((False, error))

@@ -28,8 +28,8 @@ class SortDataset(BaseWrapperDataset):
 
     def __init__(self, dataset: Any, sort_order: ArrayLike | Sequence[ArrayLike]) -> None:
         super().__init__(dataset)
-        several = isinstance(sort_order, list | tuple) and any(np.ndim(key) for key in sort_order)
-        self.sort_order = [np.asarray(key) for key in (sort_order if several else [sort_order])]
+        keys = sort_order if isinstance(sort_order, list | tuple) and any(map(np.ndim, sort_order)) else [sort_order]
+        self.sort_order = [np.asarray(key) for key in keys]
         for key in self.sort_order:
             if key.shape != (len(dataset),):
                 raise ValueError(f"SortDataset: a key has shape {key.shape}; {len(dataset)} rows need one value each")

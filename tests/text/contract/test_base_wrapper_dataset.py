@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.contract.base_wrapper_dataset import BaseWrapperDataset
 from raydata_ext.text.contract.fairseq_dataset import FairseqDataset
 
@@ -91,7 +92,7 @@ def test_a_child_with_a_list_of_sizes_and_torch_batches_of_its_own_can_be_wrappe
     torch = pytest.importorskip("torch")
 
     class Foreign(torch.utils.data.Dataset):
-        sizes = [2, 4]
+        sizes = (2, 4)
 
         def __getitem__(self, index):
             return torch.full((self.sizes[index],), index)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.contract.default_collate import default_collate
 from raydata_ext.text.contract.tensors import to_arrays
 

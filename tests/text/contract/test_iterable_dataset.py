@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from raydata_ext.text.contract.iterable_dataset import FairseqIterableDataset
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from raydata_ext.text.contract.seeds import fairseq_random_state
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.contract.sizes import as_sizes, longest, one_size, position, sort_by_size
 
 
@@ -27,7 +28,7 @@ def test_sizes_are_taken_as_they_are_and_an_empty_list_is_fine():
 
 @pytest.mark.parametrize("wrong", [[1.5], [[[1]]], ["a"], [3, -1]])
 def test_what_is_no_sizes_is_an_error_that_names_the_owner(wrong):
-    with pytest.raises(ValueError, match="^str: "):
+    with pytest.raises(ValueError, match=r"^str: "):
         as_sizes(wrong, "owner")
 
 

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.contract.tensors import tensor_kind, to_array, to_arrays, to_tensors, to_tokens
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 from raydata_ext.text.wrappers.columns import ListDataset
@@ -16,7 +17,11 @@ def rows(*lengths):
 
 
 @given(
-    st.lists(st.tuples(st.lists(st.integers(0, 9), max_size=5), st.sampled_from([0, 0.5, 1, 1.5, 2, 3])), min_size=1, max_size=5)
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 9), max_size=5), st.sampled_from([0, 0.5, 1, 1.5, 2, 3])),
+        min_size=1,
+        max_size=5,
+    )
 )
 @settings(max_examples=100, deadline=None)
 def test_rows_and_sizes_equal_a_plain_list(parts):

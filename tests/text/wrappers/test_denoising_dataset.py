@@ -4,6 +4,7 @@ from argparse import Namespace
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.denoising_dataset import DenoisingDataset, DenoisingOptions
@@ -14,7 +15,13 @@ for number in range(50):
 MASK = VOCAB.add_symbol("<mask>")
 ROWS = [np.array([0, *range(4, 4 + length), 2]) for length in (9, 3, 6)]
 OPTIONS = DenoisingOptions(
-    mask=0.3, mask_random=0.1, insert=0.1, rotate=0.5, permute_sentences=1.0, mask_length="span-poisson", replace_length=1
+    mask=0.3,
+    mask_random=0.1,
+    insert=0.1,
+    rotate=0.5,
+    permute_sentences=1.0,
+    mask_length="span-poisson",
+    replace_length=1,
 )
 
 
@@ -58,7 +65,9 @@ def test_options_of_a_command_line_are_taken():
 
 
 def test_items_can_be_transformed_further():
-    dataset = denoising(options=DenoisingOptions(), item_transform_func=lambda source, target: (source[1:], target[:-1]))
+    dataset = denoising(
+        options=DenoisingOptions(), item_transform_func=lambda source, target: (source[1:], target[:-1])
+    )
     assert (dataset[1]["source"].tolist(), dataset[1]["target"].tolist()) == ([4, 5, 6, 2], [0, 4, 5, 6])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.wrappers.columns import ListDataset, RawLabelDataset
 from raydata_ext.text.wrappers.dict_dataset import DictDataset
 

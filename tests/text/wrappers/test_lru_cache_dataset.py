@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+
 from raydata_ext.text.contract.base_wrapper_dataset import BaseWrapperDataset
 from raydata_ext.text.wrappers.lru_cache_dataset import LRUCacheDataset
 

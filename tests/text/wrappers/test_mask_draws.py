@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.wrappers.mask_draws import MaskShares, draw_by_counter, draw_like_fairseq
 
 CUMULATIVE = np.concatenate([np.zeros(4), np.arange(1, 97) / 96])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.wrappers.columns import ListDataset, NumelDataset
 from raydata_ext.text.wrappers.mask_tokens_dataset import MaskTokensDataset

@@ -4,6 +4,7 @@ import pickle
 from collections import Counter
 
 import pytest
+
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.multi_corpus_sampled_dataset import MultiCorpusSampledDataset
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.contract.fairseq_dataset import FairseqDataset
 from raydata_ext.text.wrappers.columns import (
     IdDataset,
@@ -99,9 +100,9 @@ def test_epochs_and_prefetching_reach_all_parts():
 
 
 def test_what_is_no_dataset_and_lengths_that_differ_are_errors_that_name_the_part():
-    with pytest.raises(ValueError, match="a.b is a int, not a dataset"):
+    with pytest.raises(ValueError, match=r"a\.b is a int, not a dataset"):
         NestedDictionaryDataset({"a": {"b": 3}})
-    with pytest.raises(ValueError, match="'a': 1, 'b.c': 2"):
+    with pytest.raises(ValueError, match=r"'a': 1, 'b\.c': 2"):
         NestedDictionaryDataset({"a": ListDataset([1]), "b": {"c": ListDataset([1, 2])}})
     with pytest.raises(ValueError, match="give one at least"):
         NestedDictionaryDataset({"a": None})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.noising_dataset import NoisingDataset

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.wrappers.pad_dataset import LeftPadDataset, PadDataset, RightPadDataset
 
 SAMPLES = [np.array([5, 6, 2], np.uint16), np.array([2], np.uint16)]

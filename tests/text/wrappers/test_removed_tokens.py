@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.removed_tokens import StripTokenDataset, TruncateDataset
 

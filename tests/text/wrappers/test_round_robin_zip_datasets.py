@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
+
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.round_robin_zip_datasets import RoundRobinZipDatasets
 from raydata_ext.text.wrappers.sort_dataset import SortDataset

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.text.wrappers.columns import ListDataset
 from raydata_ext.text.wrappers.sort_dataset import SortDataset
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.wrappers.word_noising import UnsupervisedMTNoising, WordDropout, WordNoising, WordShuffle
 
@@ -48,7 +49,9 @@ def test_whole_words_are_dropped_and_the_end_of_sentence_stays():
     words = ["he@@ llo", "n@@ ew", "y@@ or@@ k"]
     expected = " ".join([word for word, kept in zip(words, draws[:3], strict=True) if kept] + ["</s>"])
     assert text_of(noisy[:, 0], counts[0]) == expected
-    expected = " ".join([word for word, kept in zip(["how", "are", "y@@ ou"], draws[3:], strict=True) if kept] + ["</s>"])
+    expected = " ".join(
+        [word for word, kept in zip(["how", "are", "y@@ ou"], draws[3:], strict=True) if kept] + ["</s>"]
+    )
     assert text_of(noisy[:, 1], counts[1]) == expected
 
 
@@ -65,9 +68,7 @@ def test_blanks_stand_for_the_tokens_of_a_word():
 def test_words_move_by_less_than_the_distance_and_tokens_of_a_word_stay_together(tokens, eos, seed, distance):
     sentence = np.array(tokens + [VOCAB.eos()] * eos)
     words = WordNoising(VOCAB).get_word_idx(sentence[:, None])[:, 0]
-    noisy, _ = WordShuffle(VOCAB).noising(
-        sentence[:, None], [len(sentence)], distance, rng=np.random.RandomState(seed)
-    )
+    noisy, _ = WordShuffle(VOCAB).noising(sentence[:, None], [len(sentence)], distance, rng=np.random.RandomState(seed))
     assert sorted(noisy[:, 0].tolist()) == sorted(sentence.tolist())
     if eos:
         assert noisy[-1, 0] == VOCAB.eos()
@@ -105,5 +106,5 @@ def test_amounts_of_noise_that_are_none_are_errors():
     x, lengths = sentences("how are")
     with pytest.raises(ValueError, match="max_shuffle_distance is 1"):
         WordShuffle(VOCAB).noising(x, lengths, 1, rng=np.random.RandomState(0))
-    with pytest.raises(ValueError, match="dropout_prob is 1.5"):
+    with pytest.raises(ValueError, match=r"dropout_prob is 1\.5"):
         WordDropout(VOCAB).noising(x, lengths, 1.5, rng=np.random.RandomState(0))

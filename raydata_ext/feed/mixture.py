@@ -1,0 +1,224 @@
+"""Sources mixed for ever by weights that change at given steps.
+
+A source that ends begins again in another order. Weights decide nothing but how likely a source gives the next row; so
+where they change, each source goes on where it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from typing_extensions import override
+
+from raydata_ext.feed.layout import ENDLESS
+from raydata_ext.streaming import IterableDataset
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.order import picked, picks_until_used_up
+from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.rows import Rows, pick
+from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
+from raydata_ext.table import unify_schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Weights from a row on.
+
+    Attributes:
+        start: first row, or first step where the stage is a user's.
+        weights: how likely each source is; they add up to 1.
+    """
+
+    start: int
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Node):
+    """Rows of several sources by chance, without end.
+
+    Attributes:
+        names: of the sources.
+        sources: the nodes.
+        stages: the first one starts at 0. In a user's tree starts are steps; in a lane they are rows of the lane.
+        seed: of the choice.
+    """
+
+    names: tuple[str, ...]
+    sources: tuple[Node, ...]
+    stages: tuple[Stage, ...]
+    seed: Seed
+
+    orders_only = True
+
+    @property
+    @override
+    def children(self) -> tuple[Node, ...]:
+        return self.sources
+
+    @override
+    def with_children(self, children: Sequence[Node]) -> Mixture:
+        return replace(self, sources=tuple(children))
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return min(source.num_shards for source in self.sources)
+
+    @property
+    @override
+    def num_rows(self) -> int:
+        return ENDLESS
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        schemas = [source.schema for source in self.sources]
+        return None if None in schemas else unify_schemas(schemas)
+
+    @property
+    @override
+    def settings(self) -> Mapping[str, Any]:
+        return {"names": list(self.names), "seed": self.seed.value}
+
+    @override
+    def at_epoch(self, epoch: int) -> Mixture:
+        return replace(
+            self, sources=tuple(source.at_epoch(epoch) for source in self.sources), seed=self.seed.shifted(epoch)
+        )
+
+    @override
+    def open(self, bases: Bases | None) -> MixtureCursor:
+        return MixtureCursor(self, bases)
+
+
+class MixtureCursor(Cursor):
+    """A pass over a mixture.
+
+    Args:
+        node: the mixture.
+        bases: see `Node.open`.
+    """
+
+    def __init__(self, node: Mixture, bases: Bases | None) -> None:
+        self._node = node
+        self._bases = bases
+        self._row = 0
+        self._passes = [0] * len(node.sources)
+        self._taken = [0] * len(node.sources)
+        self._inputs: list[RowReader | None] = [None] * len(node.sources)  # opened when they are first picked
+        self._stage = 0
+        self._picks = self._draws()
+
+    @override
+    def next(self) -> Rows:
+        left = self._rows_of_stage()
+        while left == 0:
+            self._stage += 1
+            self._picks = self._draws()
+            left = self._rows_of_stage()
+        picks = self._picks.peek()[: min(left, BLOCK)]
+        available = [self._available(source) if source in picks else 0 for source in range(len(self._inputs))]
+        served = picks_until_used_up(picks, available)
+        self._picks.use(served)
+        self._row += served
+        pieces = []
+        for source, count in enumerate(np.bincount(picks[:served], minlength=len(self._inputs)).tolist()):
+            if count:
+                self._taken[source] += count
+                pieces.append(self._input(source).take(count))
+        return pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks[:served]))
+
+    @override
+    def state(self) -> dict[str, Any]:
+        return {
+            "row": self._row,
+            "passes": list(self._passes),
+            "taken": list(self._taken),
+            "picks": self._picks.state(),
+            "stage": self._stage,
+            "inputs": [None if reader is None else reader.state() for reader in self._inputs],
+        }
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._row, self._stage = state["row"], state["stage"]
+        self._passes, self._taken = list(state["passes"]), list(state["taken"])
+        self._picks = self._draws()
+        self._picks.load(state["picks"])
+        for source, saved in enumerate(state["inputs"]):
+            self._inputs[source] = None
+            if saved is not None:
+                self._input(source).load(saved)
+
+    def _draws(self) -> Draws:
+        weights = self._node.stages[self._stage].weights
+        generator = self._node.seed.shifted(self._stage).generator()
+        return Draws(generator, lambda generator, size: generator.choice(len(weights), size=size, p=weights))
+
+    def _rows_of_stage(self) -> int:
+        stages = self._node.stages
+        end = stages[self._stage + 1].start if self._stage + 1 < len(stages) else ENDLESS
+        return max(0, end - self._row)
+
+    def _available(self, source: int) -> int:
+        found = self._input(source).available()
+        if not found:
+            self._passes[source] += 1
+            self._inputs[source] = None
+            found = self._input(source).available()
+            if not found:
+                raise ValueError(f"source {self._node.names[source]!r} of the mixture has no rows; leave it out")
+        return found
+
+    def _input(self, source: int) -> RowReader:
+        reader = self._inputs[source]
+        if reader is None:
+            node, passed = self._node.sources[source], self._passes[source]
+            reader = RowReader(open_rows(node.at_epoch(mixed(passed)) if passed else node, self._bases))
+            self._inputs[source] = reader
+        return reader
+
+
+def mix(
+    sources: Mapping[str, IterableDataset], stages: Sequence[tuple[int, Mapping[str, float]]], *, seed: int
+) -> IterableDataset:
+    """Mix streams for ever, by weights that may change at steps of the feed.
+
+    Args:
+        sources: name to stream.
+        stages: `(first step, name to weight)`, the first from step 0 on. Weights are relative; a source that a stage does
+            not name gives no rows in it, and goes on where it was when a later stage names it.
+        seed: of the choice, not negative.
+
+    Returns:
+        A stream without end; steps are those of the `StreamingCoordinator` that it is given to.
+
+    Raises:
+        ValueError: stages do not start at 0 and ascend, or name sources that there are not, or have no weight above 0.
+    """
+    if seed < 0:
+        raise ValueError(f"seed is {seed}; it must not be negative")
+    starts = [start for start, _ in stages]
+    if not sources or not starts or starts[0] != 0 or any(a >= b for a, b in zip(starts, starts[1:], strict=False)):
+        raise ValueError(f"stages start at steps {starts}; they must start at 0 and ascend, and there must be sources")
+    made = tuple(Stage(start, _normalised(weights, list(sources))) for start, weights in stages)
+    return IterableDataset(Mixture(tuple(sources), tuple(source.node for source in sources.values()), made, Seed(seed)))
+
+
+def _normalised(weights: Mapping[str, float], names: Sequence[str]) -> tuple[float, ...]:
+    unknown = sorted(set(weights) - set(names))
+    if unknown:
+        raise ValueError(f"weights name {unknown}; the sources are {list(names)}")
+    values = np.array([weights.get(name, 0.0) for name in names], float)
+    if (values < 0).any() or values.sum() <= 0:
+        raise ValueError(f"weights are {dict(weights)}; they must not be negative, and one at least must be above 0")
+    return tuple((values / values.sum()).tolist())

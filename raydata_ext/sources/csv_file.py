@@ -1,0 +1,236 @@
+"""CSV and TSV files: a row a record, types given or told from all values of the file."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotation
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+import pyarrow.csv as pc
+from pydantic import field_validator, model_validator
+
+from raydata_ext.errors import ReadError
+from raydata_ext.sources.csv_records import CsvFault, Dialect, RecordBlock, record_blocks
+from raydata_ext.sources.csv_types import FALSE_VALUES, TRUE_VALUES, ColumnType
+from raydata_ext.sources.reader import Reader, require_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from raydata_ext.sources.input_file import Piece
+
+
+class CsvReader(Reader):
+    """Reads files of delimited text, quoted as in RFC 4180.
+
+    A column whose type is not given is bool, int64 or double where all of its values in the file are, else string; so a
+    file is read twice, unless all types are given. Dates, integers with leading zeros and those beyond int64 stay
+    strings. A file is one piece, for whether a line end ends a record depends on all that is before it.
+
+    Attributes:
+        delimiter: what stands between fields, one character.
+        quote: what encloses fields, one character; None where quotes have no meaning.
+        header: whether the first record holds the names of the columns.
+        names: names of the columns where there is no header; None is `f0`, `f1` and so on.
+        types: Arrow types by column, as in `{"id": "int64", "day": "date32"}`.
+        infer: whether types that are not given are told from the values; else they are string.
+        null_values: fields that are null where they are not quoted.
+        encoding: any text encoding that Python knows.
+    """
+
+    format: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+
+    delimiter: str = ","
+    quote: str | None = '"'
+    header: bool = True
+    names: tuple[str, ...] | None = None
+    types: Mapping[str, str] = {}
+    infer: bool = True
+    null_values: tuple[str, ...] = ("",)
+    encoding: str = "utf-8"
+
+    @field_validator("delimiter", "quote")
+    @classmethod
+    def _one_character(cls, value: str | None) -> str | None:
+        if value is not None and (len(value) != 1 or not value.isascii() or value in "\r\n"):
+            raise ValueError(f"{value!r} is not one ASCII character")
+        return value
+
+    @field_validator("types")
+    @classmethod
+    def _known(cls, types: Mapping[str, str]) -> Mapping[str, str]:
+        for column, name in types.items():
+            try:
+                pa.type_for_alias(name)
+            except ValueError as error:
+                raise ValueError(f"the type of {column!r} is {name!r}, which Arrow does not know") from error
+        return types
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, name: str) -> str:
+        try:
+            found = codecs.lookup(name).name
+        except LookupError as error:
+            raise ValueError(f"{name!r} is no text encoding that Python knows") from error
+        return "utf-8" if found == "utf-8-sig" else found
+
+    @model_validator(mode="after")
+    def _fitting(self) -> CsvReader:
+        if self.delimiter == self.quote:
+            raise ValueError(f"delimiter and quote are both {self.quote!r}")
+        if self.header and self.names is not None:
+            raise ValueError("names are those of a file without header; set header=False, or leave them out")
+        return self
+
+    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+        """One batch a block of about 4 MB; one of no rows where there is none."""
+        try:
+            names = self._names(piece)
+            if not names:
+                return
+            parser = self._parser(piece, names)
+            empty = True
+            for block in self._rows(piece):
+                yield parser.parse(block)
+                empty = False
+            if empty:
+                yield parser.no_rows()
+        except CsvFault as fault:
+            raise ReadError(f"{piece.label}: {fault.message}") from fault
+
+    @property
+    def _dialect(self) -> Dialect:
+        return Dialect(self.delimiter, self.quote, self.encoding)
+
+    def _names(self, piece: Piece) -> list[str]:
+        """Names of all columns of the file; none where it has no records."""
+        if self.names is not None:
+            return list(self.names)
+        block = next((block for block in record_blocks(piece.file, self._dialect) if len(block)), None)
+        if block is None:
+            return []
+        fields = _fields(block.part(0, 1), self._dialect)
+        names = fields if self.header else [f"f{number}" for number in range(len(fields))]
+        for name in names:
+            if names.count(name) > 1 or not name:
+                problem = f"more than one column is named {name!r}" if name else "a column has no name"
+                raise block.part(0, 1).fault(f"{problem}; set header=False if the first record is a row")
+        return names
+
+    def _rows(self, piece: Piece) -> Iterator[RecordBlock]:
+        skip = self.header
+        for block in record_blocks(piece.file, self._dialect):
+            if len(block) > skip:
+                yield block.part(int(skip), len(block))
+            skip = skip and not len(block)
+
+    def _parser(self, piece: Piece, names: Sequence[str]) -> _Parser:
+        chosen = names if self.columns is None else self.columns
+        require_columns(piece, [*chosen, *self.types], list(names))
+        types = {name: pa.type_for_alias(self.types[name]) for name in chosen if name in self.types}
+        missing = [name for name in chosen if name not in types]
+        if missing and self.infer:
+            types |= self._inferred(piece, _Parser(names, dict.fromkeys(missing, pa.string()), self))
+        return _Parser(names, {name: types.get(name, pa.string()) for name in chosen}, self)
+
+    def _inferred(self, piece: Piece, parser: _Parser) -> dict[str, pa.DataType]:
+        columns = {name: ColumnType() for name in parser.types}
+        for block in self._rows(piece):
+            batch = parser.parse(block)
+            for name, column in columns.items():
+                column.add(batch.column(name))
+        return {name: column.type for name, column in columns.items()}
+
+
+class TsvReader(CsvReader):
+    """Reads files of text delimited by tabs; all else is as in CSV files."""
+
+    format: ClassVar[str] = "tsv"
+    suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
+
+    delimiter: str = "\t"
+
+
+@dataclass(frozen=True)
+class _Parser:
+    """Parses blocks with Arrow.
+
+    Attributes:
+        names: of all columns of the file.
+        types: of the columns to read, in the order wanted.
+        reader: the options.
+    """
+
+    names: Sequence[str]
+    types: Mapping[str, pa.DataType]
+    reader: CsvReader
+
+    def parse(self, block: RecordBlock) -> pa.RecordBatch:
+        """The rows of a block.
+
+        Raises:
+            CsvFault: of the first record that cannot be a row.
+        """
+        try:
+            batch = self._read(block.data)
+        except pa.ArrowInvalid as error:
+            if len(block) == 1:
+                raise block.fault(self._explain(block, error)) from error
+        else:
+            if batch.num_rows == len(block):
+                return batch
+            if len(block) == 1:
+                raise block.fault("a carriage return outside of quotes, and no line feed after it")
+        middle = len(block) // 2
+        return pa.concat_batches([self.parse(block.part(0, middle)), self.parse(block.part(middle, len(block)))])
+
+    def no_rows(self) -> pa.RecordBatch:
+        """A batch without rows."""
+        return pa.RecordBatch.from_pylist([], schema=pa.schema(list(self.types.items())))
+
+    def _read(self, data: bytes) -> pa.RecordBatch:
+        table = pc.read_csv(
+            pa.BufferReader(data),
+            pc.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=list(self.names)),
+            _parse_options(self.reader.delimiter, self.reader.quote),
+            pc.ConvertOptions(
+                column_types=self.types,
+                include_columns=list(self.types),
+                null_values=self.reader.null_values,
+                true_values=TRUE_VALUES,
+                false_values=FALSE_VALUES,
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        batches = table.combine_chunks().to_batches()
+        return batches[0] if batches else self.no_rows()
+
+    def _explain(self, block: RecordBlock, error: Exception) -> str:
+        found = len(_fields(block, self.reader._dialect))  # noqa: SLF001 - the reader's own part
+        if found != len(self.names):
+            return f"{found} fields where {len(self.names)} are expected"
+        return str(error).replace("Row #1: ", "") + "; set types= to what the column holds"
+
+
+def _fields(record: RecordBlock, dialect: Dialect) -> list[str]:
+    """The fields of one record as they are."""
+    parsing = _parse_options(dialect.delimiter, dialect.quote)
+    reading = pc.ReadOptions(use_threads=False, block_size=len(record.data) + 1, autogenerate_column_names=True)
+    try:
+        names = pc.read_csv(pa.BufferReader(record.data), reading, parsing).column_names
+        converting = pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+        table = pc.read_csv(pa.BufferReader(record.data), reading, parsing, converting)
+    except pa.ArrowInvalid as error:
+        raise record.fault(str(error)) from error
+    return [column[0].as_py() for column in table.columns]
+
+
+def _parse_options(delimiter: str, quote: str | None) -> pc.ParseOptions:
+    return pc.ParseOptions(
+        delimiter=delimiter, quote_char=False if quote is None else quote, newlines_in_values=quote is not None
+    )
