@@ -7,15 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset.lineage import Lineage
-from raydata_ext.dataset.shards import MAX_SHARD_BYTES, shards_of
+from raydata_ext.dataset.shards import MAX_SHARD_BYTES, KnownFiles, shards_of
 from raydata_ext.dataset.view import View
 from raydata_ext.plan import Workspace
 from raydata_ext.store import FormatState
 from raydata_ext.table import InMemoryTable, features_from_schema, list_table_cache_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
     from typing_extensions import Self
 
@@ -36,7 +34,7 @@ class DatasetBase:
         table: rows.
         lineage: what the rows of the data set are made of, or the hash of it.
         workspace: the cache directory for what is computed from it.
-        contents: checksums of mapped files by path, as far as they are known.
+        files: what is known of the mapped files.
         indices: which rows of the table, and in which order; None is all of them as they are.
         format: how rows are handed out.
     """
@@ -47,14 +45,14 @@ class DatasetBase:
         lineage: Lineage | str,
         workspace: Workspace,
         *,
-        contents: Mapping[str, str] = MappingProxyType({}),
+        files: KnownFiles = MappingProxyType({}),
         indices: Indices | None = None,
         format: FormatState | None = None,  # noqa: A002 - the word for it
     ) -> None:
         self._table = table
         self._lineage = Lineage(lineage) if isinstance(lineage, str) else lineage
         self._workspace = workspace
-        self._contents = contents
+        self._files = files
         self._indices = indices
         self._format = format or FormatState()
         self._view = View(table, indices, self._format)
@@ -131,7 +129,7 @@ class DatasetBase:
             "table": self._table,
             "lineage": self._lineage,
             "cache_dir": self._workspace.path,
-            "contents": dict(self._contents),
+            "files": dict(self._files),
             "indices": self._indices,
             "format": self._format,
         }
@@ -142,7 +140,7 @@ class DatasetBase:
         DatasetBase.__init__(self, state.pop("table"), state.pop("lineage"), workspace, **state)
 
     def _cut(self, max_bytes: int) -> tuple[InputShard, ...]:
-        return shards_of(self._table, self._contents, self._indices, max_bytes)
+        return shards_of(self._table, self._files, self._indices, max_bytes)
 
     def _derived(
         self,
@@ -157,7 +155,7 @@ class DatasetBase:
             self._table if table is None else table,
             lineage,
             self._workspace,
-            contents=self._contents,
+            files=self._files,
             indices=self._indices if indices is _KEEP else indices,
             format=format or self._format,
         )

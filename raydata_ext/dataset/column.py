@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from raydata_ext.dataset.indexing import position_of, positions_of
+from raydata_ext.dataset.indexing import is_one, position_of, positions_of
 from raydata_ext.formatting import array_to_list
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class Column(Sequence[Any]):
 
     @override
     def __getitem__(self, key: Any) -> Any:
+        if is_one(key):
+            return self._view.row(position_of(key, self._num_rows))[self._name]
         if isinstance(key, slice):
             return self._list(range(self._num_rows)[key])
-        if hasattr(key, "__index__"):
-            return self._view.row(position_of(key, self._num_rows))[self._name]
         return self._list(key)
 
     @override
@@ -56,7 +56,9 @@ class Column(Sequence[Any]):
 
     def __repr__(self) -> str:
         values = ", ".join(map(repr, itertools.islice(self, _SHOWN)))
-        return f"Column({self._name!r}, {self._num_rows} values: [{values}{', ...' if self._num_rows > _SHOWN else ''}])"
+        return (
+            f"Column({self._name!r}, {self._num_rows} values: [{values}{', ...' if self._num_rows > _SHOWN else ''}])"
+        )
 
     def _list(self, key: Any) -> list[Any]:
         if isinstance(key, range) and key.step == 1:
@@ -64,5 +66,3 @@ class Column(Sequence[Any]):
         else:
             values = self._view.rows(positions_of(key, self._num_rows))[self._name]
         return values
-
-

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     """Numbers of rows, from 0 on; shape (n,)."""
 
 
+def is_one(key: object) -> bool:
+    """Whether a key is the number of one row. Arrays have `__index__` too, but stand for several."""
+    return key.__class__ is int or (hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0)
+
+
 def position_of(key: SupportsIndex, num_rows: int) -> int:
     """The position of one row.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.engine import Engine, Program, RunProgress, ShardResult, Worker, Workers, preview, run_all
+from raydata_ext.engine import Engine, ErrorPolicy, Program, RunProgress, ShardResult, Worker, Workers, preview, run_all
 from raydata_ext.plan import (
     Cache,
     Cast,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from raydata_ext.dataset.dataset import Dataset
+    from raydata_ext.engine import OnError
     from raydata_ext.plan.steps import BatchFormat
 
 Columns = str | Sequence[str]
@@ -191,6 +192,8 @@ class LazyDataset:
         executor: str | None = None,
         workers: Workers | int | None = None,
         progress: RunProgress | None = None,
+        on_error: OnError = "raise",
+        max_errors: float | None = None,
     ) -> Dataset:
         """Compute what is missing and open the result.
 
@@ -198,13 +201,18 @@ class LazyDataset:
             executor: `"ray"`, `"inline"` or None, see `Engine`.
             workers: size of the pool on Ray.
             progress: is told how far the run is.
+            on_error: `"raise"` ends the run at the first row that cannot be read or that a step fails on;
+                `"quarantine"` sets such rows aside, each with a record of why, and goes on as if they had never been
+                there. Results that lack rows are taken from the cache only with `"quarantine"`.
+            max_errors: rows that may be set aside: a number of them, or a share of all as a float; None is no limit.
 
         Raises:
+            QuarantineError: more rows were set aside than `max_errors`.
             StepError: a function raised; the message gives step, file, row, and the function's traceback.
             ReadError: an input is not what it should be.
         """
         with Engine(executor, workers) as engine:
-            results = run_all(self.plan, self.workspace, engine, progress)
+            results = run_all(self.plan, self.workspace, engine, progress, ErrorPolicy(on_error, max_errors))
         return self.make_dataset(results[-1], self.workspace)
 
     def __repr__(self) -> str:

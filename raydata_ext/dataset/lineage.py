@@ -15,7 +15,7 @@ from raydata_ext.sources import Piece, Sighting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raydata_ext.plan import TableShard
+    from raydata_ext.plan import InputShard, TableShard
     from raydata_ext.sources import IdentityIndex
 
 
@@ -75,13 +75,18 @@ class Lineage:
             case (str(how), tuple(lineages)):
                 return combine("joined", how, *(lineage.fingerprint(index) for lineage in lineages))
         shards: Any = self.root
-        identities = [_content(shard, index) for shard in shards]
+        identities = [content_of(shard, index) for shard in shards]
         index.save()
         return combine("files", *identities)
 
 
-def _content(shard: TableShard, index: IdentityIndex) -> str:
-    """The identity of a shard of files; those that are not known are read."""
+def content_of(shard: InputShard, index: IdentityIndex) -> str:
+    """The identity of what a shard holds; files whose content is not known are read.
+
+    Args:
+        shard: the shard.
+        index: knows the content of files, and is told what is found out here.
+    """
 
     def look(piece: Piece) -> str:
         known = index.content(piece)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
+import pyarrow as pa
+
 from raydata_ext.dataset.base import DatasetBase
 from raydata_ext.dataset.column import Column
-from raydata_ext.dataset.indexing import position_of, positions_of
+from raydata_ext.dataset.indexing import is_one, position_of, positions_of
 from raydata_ext.dataset.representation import describe, describe_in_html
 from raydata_ext.dataset.view import View
 from raydata_ext.formatting import get_formatter
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 
@@ -44,6 +45,8 @@ class Reading(DatasetBase):
             KeyError: there is no such column.
             TypeError: the key is something else.
         """
+        if is_one(key):
+            return self._view.row(position_of(key, self.num_rows))
         if isinstance(key, str):
             return self._column(key)
         if isinstance(key, slice):
@@ -51,8 +54,6 @@ class Reading(DatasetBase):
             if step == 1:
                 return self._view.run(start, max(start, stop))
             key = range(start, stop, step)
-        if hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0:
-            return self._view.row(position_of(key, self.num_rows))
         return self._view.rows(positions_of(key, self.num_rows))
 
     def __getitems__(self, keys: Iterable[SupportsIndex]) -> list[Any]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
 
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.plan import TableShard
-from raydata_ext.table import ConcatenationTable, InMemoryTable, Table, list_table_cache_files
+from raydata_ext.table import ConcatenationTable, InMemoryTable, Table, concat_tables, list_table_cache_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    import pyarrow as pa
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from raydata_ext.dataset.indexing import Positions
     from raydata_ext.dataset.indices import Indices
@@ -32,6 +32,23 @@ _BATCH_ROWS = 1000
 _BATCH_BYTES = 16 << 20
 _NARROW = 0.5
 """A part of a mapping is held against a window of the table where that leaves out at least this share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What a receipt or manifest tells of a mapped file.
+
+    Attributes:
+        checksum: of the file; None where it is not told.
+        made_of: the inputs that its rows were made of, for messages.
+    """
+
+    checksum: str | None
+    made_of: tuple[str, ...] = ()
+
+
+KnownFiles: TypeAlias = "Mapping[str, KnownFile]"
+"""By the path of the file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +73,11 @@ class SelectedShard:
     def label(self) -> str:
         """The rows as messages name them."""
         return f"{self.base.label}, by indices {self.first}:{self.first + self.num_rows}"
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The inputs that the rows of the table were made of, or the files that they are mapped from."""
+        return self.base.sources
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -99,13 +121,13 @@ class SelectedShard:
 
 
 def shards_of(
-    table: Table, contents: Mapping[str, str], indices: Indices | None = None, max_bytes: int = MAX_SHARD_BYTES
+    table: Table, files: KnownFiles, indices: Indices | None = None, max_bytes: int = MAX_SHARD_BYTES
 ) -> tuple[InputShard, ...]:
     """Cut rows into shards.
 
     Args:
         table: the rows.
-        contents: checksums of mapped files by path, as far as they are known.
+        files: what is known of the mapped files.
         indices: which rows, and in which order; None is all of them as they are.
         max_bytes: size above which something is cut.
 
@@ -113,10 +135,16 @@ def shards_of(
         One shard at least; none without rows, unless there are no rows at all.
     """
     if indices is None:
-        return tuple(_shards_in_place(table, contents, max_bytes)) or (_shard(table, contents),)
+        return tuple(_shards_in_place(table, files, max_bytes)) or (_shard(table, files),)
     if not len(indices):
-        return (_shard(table.slice(0, 0), contents),)
-    return tuple(_shards_by_indices(table, contents, indices, max_bytes))
+        return (_shard(table.slice(0, 0), files),)
+    return tuple(_shards_by_indices(table, files, indices, max_bytes))
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Tables below one another under one schema. One without rows says nothing of types, unless none has rows."""
+    filled = [table for table in tables if table.num_rows] or list(tables)
+    return concat_tables(filled) if filled else InMemoryTable(pa.table({}))
 
 
 def size_of(table: Table) -> int:
@@ -124,20 +152,20 @@ def size_of(table: Table) -> int:
     return TableShard(table).num_bytes
 
 
-def _shards_in_place(table: Table, contents: Mapping[str, str], max_bytes: int) -> Iterator[TableShard]:
+def _shards_in_place(table: Table, files: KnownFiles, max_bytes: int) -> Iterator[TableShard]:
     for block in _row_blocks(table):
         if not block.num_rows:
             continue
         for start, stop in _cuts(block.num_rows, size_of(block), max_bytes):
             whole = stop - start == block.num_rows
-            yield _shard(block if whole else block.slice(start, stop - start), contents)
+            yield _shard(block if whole else block.slice(start, stop - start), files)
 
 
 def _shards_by_indices(
-    table: Table, contents: Mapping[str, str], indices: Indices, max_bytes: int
+    table: Table, files: KnownFiles, indices: Indices, max_bytes: int
 ) -> Iterator[InputShard]:
     row_bytes = size_of(table) / max(1, table.num_rows)
-    whole = _shard(table, contents)
+    whole = _shard(table, files)
     for start, stop in _cuts(len(indices), int(len(indices) * row_bytes), max_bytes):
         part = indices.slice(start, stop)
         if not list_table_cache_files(table):
@@ -148,7 +176,7 @@ def _shards_by_indices(
         if high - low > (1 - _NARROW) * table.num_rows:
             base, offset = whole, 0
         else:
-            base, offset = _shard(table.slice(low, high - low), contents), low
+            base, offset = _shard(table.slice(low, high - low), files), low
         yield SelectedShard(base, part, offset, start, int((stop - start) * row_bytes))
 
 
@@ -160,9 +188,10 @@ def _row_blocks(table: Table) -> Iterator[Table]:
         yield row_block[0] if len(row_block) == 1 else ConcatenationTable([row_block])
 
 
-def _shard(table: Table, contents: Mapping[str, str]) -> TableShard:
-    paths = list_table_cache_files(table)
-    return TableShard(table, tuple((path, contents[path]) for path in paths if path in contents))
+def _shard(table: Table, files: KnownFiles) -> TableShard:
+    known = [(path, files[path]) for path in list_table_cache_files(table) if path in files]
+    contents = tuple((path, file.checksum) for path, file in known if file.checksum is not None)
+    return TableShard(table, contents, tuple(source for _, file in known for source in file.made_of))
 
 
 def _cuts(num_rows: int, num_bytes: int, max_bytes: int) -> Iterator[tuple[int, int]]:

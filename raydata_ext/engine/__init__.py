@@ -7,11 +7,15 @@ A row's path: the shard's reader gives record batches; `trail` numbers their row
 step's operator (`map_operators`, `filter_operators`, `column_operators`) turns a chunk into a chunk; the last one is
 written to the shard's file. A shard is read once and written once, however many steps there are, and only its receipt
 comes back.
+
+`error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on, `poison`
+and `watch` those that kill the process, and `quarantine` keeps the records.
 """
 
 from __future__ import annotations
 
 from raydata_ext.engine.engine import Engine, ExecutorName
+from raydata_ext.engine.error_policy import ErrorPolicy, OnError
 from raydata_ext.engine.output_task import OutputFile, OutputTask
 from raydata_ext.engine.preview import preview
 from raydata_ext.engine.progress import RunProgress, Silent, progress_for
@@ -21,7 +25,9 @@ from raydata_ext.engine.workers import Workers
 
 __all__ = [
     "Engine",
+    "ErrorPolicy",
     "ExecutorName",
+    "OnError",
     "OutputFile",
     "OutputTask",
     "Program",

@@ -13,7 +13,7 @@ from raydata_ext.table.cast import cast_batch
 
 if TYPE_CHECKING:
     from raydata_ext.engine.trail import Trail
-    from raydata_ext.plan import Cast, RemoveColumns, RenameColumns, SelectColumns
+    from raydata_ext.plan import Cast, RemoveColumns, RenameColumns, RowNumbers, SelectColumns
 
 
 class SelectOperator(Operator):
@@ -85,6 +85,22 @@ class CastOperator(Operator):
     def apply_empty(self, chunk: Chunk) -> Chunk:
         """No rows of the schema; see `Operator.apply_empty`."""
         return Chunk(no_rows(self._schema), chunk.origins)
+
+
+class NumberOperator(Operator):
+    """Puts the numbers that rows were read with in the place of their columns."""
+
+    def __init__(self, label: str, _step: RowNumbers, trail: Trail) -> None:
+        super().__init__(label, trail)
+
+    def apply(self, chunk: Chunk) -> Chunk:
+        """Number the rows; see `Operator.apply`."""
+        return self.apply_empty(chunk)
+
+    def apply_empty(self, chunk: Chunk) -> Chunk:
+        """The same of no rows; see `Operator.apply_empty`."""
+        batch = pa.RecordBatch.from_arrays([pa.array(chunk.origins)], names=["row"])
+        return Chunk(batch, chunk.origins, chunk.numbers)
 
 
 def without_columns(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.RecordBatch:

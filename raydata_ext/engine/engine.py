@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, cast
 
+from raydata_ext.engine.decode_task import DecodeTask
 from raydata_ext.engine.inline_executor import InlineExecutor
 from raydata_ext.engine.ray_pool import RayPool
 from raydata_ext.engine.workers import Workers
@@ -47,6 +48,10 @@ class Engine:
     def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks; nothing is started where there is none.
 
+        Args:
+            program: what the tasks share.
+            tasks: the tasks. What is appended to the list while an outcome is handled is run, too.
+
         Yields:
             What each task returned, as they finish.
         """
@@ -67,7 +72,8 @@ class Engine:
         self.close()
 
     def _choose(self, tasks: Sequence[Task[object]]) -> ExecutorName:
-        small = len(tasks) == 1 or sum(task.num_bytes for task in tasks) < SMALL_WORK_BYTES
+        single = len(tasks) == 1 and not isinstance(tasks[0], DecodeTask)  # which brings others
+        small = single or sum(task.num_bytes for task in tasks) < SMALL_WORK_BYTES
         return "inline" if small and "ray" not in self._executors else "ray"
 
     def _executor(self, name: ExecutorName) -> InlineExecutor | RayPool:

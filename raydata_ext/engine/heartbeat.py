@@ -29,10 +29,12 @@ class Beat:
     Attributes:
         task: number of the task that it works on, counted over its life; 0 before the first.
         rows: rows that it has read in this task.
+        decoded: bytes that it has decompressed of the file that it holds open.
     """
 
     task: int
     rows: int
+    decoded: int = 0
 
 
 class HeartbeatBoard:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raydata_ext.engine.task_queue import TaskQueue
 from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task, Worker, memory_high_water
 
 if TYPE_CHECKING:
@@ -16,14 +17,16 @@ class InlineExecutor:
     name = "inline"
 
     def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
-        """Run all tasks.
+        """Run all tasks, those included that are appended to the list while an outcome is handled.
 
         Yields:
-            What each task returned, in order.
+            What each task returned, in order, see `TaskQueue`.
         """
+        queue = TaskQueue(tasks)
         with Worker(program) as worker:
-            for number, task in enumerate(tasks):
-                yield Completed(number, task.run(worker), 1, memory_high_water())
+            while (number := queue.take(worker.name, [worker.name])) is not None:
+                yield Completed(number, tasks[number].run(worker), 1, memory_high_water())
+                queue.take_in()
 
     def close(self) -> None:
         """Nothing is held."""

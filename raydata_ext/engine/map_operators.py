@@ -107,7 +107,10 @@ class RowMapOperator(_MapOperator):
             chunk, cursor = chunk.without(self._failed), cursor.take(spared)
             rows = [rows[number] for number in spared] if rows else rows
             results = [results[number] for number in spared]
-        changes = self._changes_of_rows(chunk, cursor, rows, results) if rows else self._changes_of_values(chunk, cursor, results)
+        if self.input_columns is None:
+            changes = self._changes_of_rows(chunk, cursor, rows, results)
+        else:
+            changes = self._changes_of_values(chunk, cursor, results)
         changed = self._columns(chunk, changes.columns(), chunk.num_rows)
         return Chunk(self._merged(chunk.batch, changed, changes.gone), chunk.origins)
 

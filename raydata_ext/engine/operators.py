@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raydata_ext.engine.column_operators import CastOperator, RemoveOperator, RenameOperator, SelectOperator
+from raydata_ext.engine.column_operators import (
+    CastOperator,
+    NumberOperator,
+    RemoveOperator,
+    RenameOperator,
+    SelectOperator,
+)
 from raydata_ext.engine.filter_operators import BatchFilterOperator, RowFilterOperator
 from raydata_ext.engine.map_operators import BatchMapOperator, RowMapOperator
-from raydata_ext.plan import Cast, Filter, Map, Position, RemoveColumns, RenameColumns, SelectColumns, Step
+from raydata_ext.plan import (
+    Cast,
+    Filter,
+    Map,
+    Position,
+    RemoveColumns,
+    RenameColumns,
+    RowNumbers,
+    SelectColumns,
+    Step,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,4 +61,5 @@ _COLUMN_OPERATORS: tuple[tuple[type[Step], Callable[..., Operator]], ...] = (
     (RemoveColumns, RemoveOperator),
     (RenameColumns, RenameOperator),
     (Cast, CastOperator),
+    (RowNumbers, NumberOperator),
 )

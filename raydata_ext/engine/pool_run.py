@@ -16,8 +16,10 @@ import ray
 import xxhash
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError, RayError, RayTaskError
 
+from raydata_ext.engine.decode_task import DecodeTask
 from raydata_ext.engine.heartbeat import BEAT_SECONDS
 from raydata_ext.engine.poison import PoisonHunt
+from raydata_ext.engine.task_queue import TaskQueue
 from raydata_ext.engine.worker import Completed
 from raydata_ext.errors import RaydataError, WorkerLostError
 
@@ -43,19 +45,16 @@ class PoolRun:
     Args:
         pool: the actors.
         program: what the tasks share.
-        tasks: the tasks.
-
-    Attributes:
-        unfinished: how many tasks have not come back.
+        tasks: the tasks. The list may grow while the run goes on.
     """
 
     def __init__(self, pool: RayPool, program: Program, tasks: Sequence[Task[Any]]) -> None:
         self._pool = pool
         self._tasks = tasks
-        self._queue = deque(range(len(tasks)))
+        self._queue = TaskQueue(tasks)
+        self._num_done = 0
         self._attempts: Counter[int] = Counter()
         self._poison = PoisonHunt(program)
-        self._not_before: dict[int, float] = {}
         self._failed_starts = 0
         self._beats: Any = None
         self._beats_read = time.monotonic()
@@ -63,12 +62,18 @@ class PoolRun:
         self._program_id = xxhash.xxh3_128_hexdigest(pickled)
         self._program = program
         self._pickled_program = ray.put(pickled)
-        self.unfinished = len(tasks)
+
+    @property
+    def unfinished(self) -> int:
+        """How many tasks have not come back."""
+        return len(self._tasks) - self._num_done
 
     def step(self) -> Iterator[Completed[Any]]:
         """Hand out what can be handed out, wait for something to happen, and take what is there."""
-        self._pool.grow(self.unfinished)
-        self._pool.shrink(self.unfinished)
+        self._queue.take_in()
+        wanted = self.unfinished + self._num_expected()
+        self._pool.grow(wanted)
+        self._pool.shrink(wanted)
         self._hand_out()
         self._pool.check_placement()
         yield from self._check_progress()
@@ -97,30 +102,44 @@ class PoolRun:
     def _finished(self, member: Member, ref: Any, reply: Reply) -> Completed[Any]:
         number = member.tasks.pop(ref)
         member.begin_next()
-        self.unfinished -= 1
+        self._num_done += 1
         return Completed(number, reply.value, self._attempts[number] + 1, reply.memory_high_water)
 
     def _hand_out(self) -> None:
-        """Give each actor its first task before any gets a second."""
-        now = time.monotonic()
-        ready = [member for member in self._pool.members if member.is_ready]
-        for depth in range(self._pool.workers.max_in_flight):
-            for member in ready:
-                if len(member.tasks) == depth and (number := self._next(now)) is not None:
-                    pickled = cloudpickle.dumps(self._poison.prepared(number, self._tasks[number]))
-                    ref = member.handle.run.remote(self._program_id, self._pickled_program, pickled)
-                    if not member.tasks:
-                        member.begin_next()
-                    member.tasks[ref] = number
+        """Give each actor its first task before any gets a second.
 
-    def _next(self, now: float) -> int | None:
-        """The next task whose time has come."""
-        for _ in range(len(self._queue)):
-            number = self._queue.popleft()
-            if self._not_before.get(number, 0.0) <= now:
-                return number
-            self._queue.append(number)
-        return None
+        An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do. While
+        it decompresses nothing waits behind, for with what it gives the others it must go on at once.
+        """
+        now = time.monotonic()
+        ready = {member.info.name: member for member in self._pool.members if member.info is not None}
+        depths = range(self._pool.workers.max_in_flight)
+        leave = (len(self._pool.members) - len(ready)) * len(depths)
+        for holds_stream in (False, True):
+            for depth in depths:
+                for name, member in ready.items():
+                    if len(member.tasks) != depth or self._queue.has_stream_for(name) != holds_stream:
+                        continue
+                    if not self._decode_tasks(member):
+                        self._give(member, self._queue.take(name, ready, now, leave=leave))
+
+    def _give(self, member: Member, number: int | None) -> None:
+        if number is None:
+            return
+        pickled = cloudpickle.dumps(self._poison.prepared(number, self._tasks[number]))
+        ref = member.handle.run.remote(self._program_id, self._pickled_program, pickled)
+        if not member.tasks:
+            member.begin_next()
+        member.tasks[ref] = number
+
+    def _decode_tasks(self, member: Member) -> list[DecodeTask]:
+        tasks = (self._tasks[number] for number in member.tasks.values())
+        return [task for task in tasks if isinstance(task, DecodeTask)]
+
+    def _num_expected(self) -> int:
+        """How many tasks are likely to come up."""
+        running = (task for member in self._pool.members for task in self._decode_tasks(member))
+        return self._queue.num_expected + sum(task.expected_parts for task in running)
 
     def _lose(self, member: Member, error: Exception) -> Iterator[Completed[Any]]:
         """Put the tasks of a dead actor back; the oldest that is not done was the one that ran."""
@@ -132,9 +151,9 @@ class PoolRun:
         numbers = deque(member.tasks.values())
         while numbers and (value := self._tasks[numbers[0]].recover(self._program)) is not None:
             number = numbers.popleft()
-            self.unfinished -= 1
+            self._num_done += 1
             yield Completed(number, value, self._attempts[number] + 1, 0)
-        self._queue.extendleft(reversed(numbers))
+        self._queue.put_back(numbers)
         if numbers:
             self._count_attempt(numbers[0], member, error)
 
@@ -155,7 +174,7 @@ class PoolRun:
                 f"{label}: its worker died in each of {attempts} attempts, {where}; the last time: {error}"
             )
         backoff = min(_FIRST_BACKOFF_SECONDS * 2**failures, _LONGEST_BACKOFF_SECONDS)
-        self._not_before[number] = time.monotonic() + backoff
+        self._queue.delay(number, time.monotonic() + backoff)
         _log.warning("%s: %s died in attempt %d, trying again: %s", label, member.name, attempts, _first_line(error))
 
     def _check_progress(self) -> Iterator[Completed[Any]]:

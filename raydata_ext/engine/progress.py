@@ -30,6 +30,10 @@ class RunProgress(ABC):
         """
 
     @abstractmethod
+    def resize(self, tasks: int) -> None:
+        """It has shown that there are so many tasks, those included that need no work."""
+
+    @abstractmethod
     def advance(self, num_bytes: int, rows: int) -> None:
         """A task is done: bytes of its input, rows of its output."""
 
@@ -43,6 +47,10 @@ class Silent(RunProgress):
 
     @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        pass
+
+    @override
+    def resize(self, tasks: int) -> None:
         pass
 
     @override
@@ -61,6 +69,9 @@ class _Counting(RunProgress):
         self.what, self.tasks, self.cached, self.total_bytes = what, tasks, done, num_bytes
         self.finished, self.bytes, self.rows = 0, 0, 0
         self.started = time.monotonic()
+
+    def resize(self, tasks: int) -> None:
+        self.tasks = tasks
 
     def advance(self, num_bytes: int, rows: int) -> None:
         self.finished += 1

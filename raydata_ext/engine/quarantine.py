@@ -13,13 +13,14 @@ import pyarrow as pa
 
 from raydata_ext.engine.row_json import row_json
 from raydata_ext.engine.trail import Trail, users_traceback
+from raydata_ext.errors import StoreError
 from raydata_ext.formatting import RowCursor
 from raydata_ext.plan import quarantine_key
 from raydata_ext.store import Receipt, Store
 from raydata_ext.table.ipc_writer import ShardWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from typing_extensions import Self
 
@@ -152,11 +153,8 @@ class Quarantine:
 
     def add_kept(self, store: Store, before: Receipt) -> None:
         """Take over the records of the result that the pass starts from."""
-        receipt = store.get(quarantine_key(before.key)) if before.quarantined else None
-        if receipt is not None:
-            for batch in store.table(receipt).iter_batches():
-                for record in batch.to_pylist():
-                    self._add(0, record)
+        for record in records_of(store, [before]):
+            self._add(0, record)
 
     def _add(self, num_steps: int, record: dict[str, Any]) -> None:
         """Hand a record to each result that comes after so many steps, or later."""
@@ -184,14 +182,19 @@ def failure_of_worker(reason: str) -> dict[str, str]:
     return _failure("worker died", reason, "")
 
 
-def records_of(store: Store, receipts: list[Receipt]) -> Iterator[dict[str, Any]]:
-    """The records of results, one after the other."""
-    keys = {receipt.key: quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined}
-    found = store.find(keys.values())
-    for key in keys.values():
-        if key in found:
-            for batch in store.table(found[key]).iter_batches():
-                yield from batch.to_pylist()
+def records_of(store: Store, receipts: Iterable[Receipt]) -> Iterator[dict[str, Any]]:
+    """The records of results, one after the other.
+
+    Raises:
+        StoreError: those of a result that lacks rows are gone.
+    """
+    keys = [quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined]
+    found = store.find(keys)
+    for key in keys:
+        if key not in found:
+            raise StoreError(f"the records {key} of rows that were set aside are gone from the cache; run again")
+        for batch in store.table(found[key]).iter_batches():
+            yield from batch.to_pylist()
 
 
 def _failure(exception: str, message: str, traceback: str) -> dict[str, str]:

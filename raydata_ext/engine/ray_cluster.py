@@ -1,4 +1,7 @@
-"""Ray itself: joined where there is a cluster, embedded in this process where there is none."""
+"""Ray itself: joined where there is a cluster, embedded in this process where there is none.
+
+An embedded Ray is kept for the plans that follow in this process, since it takes seconds to start; Ray ends it at exit.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ OBJECT_STORE_BYTES = 256 << 20
 
 
 class RayCluster:
-    """A connection to Ray, ended by `close` if it was made here.
+    """A connection to Ray.
 
     Args:
         address: of the cluster to join; None is the one that this process has joined already, or that `RAY_ADDRESS`
@@ -23,8 +26,7 @@ class RayCluster:
     """
 
     def __init__(self, address: str | None = None, num_cpus: int | None = None) -> None:
-        self._is_ours = not ray.is_initialized()
-        if not self._is_ours:
+        if ray.is_initialized():
             return
         on_terminate = signal.getsignal(signal.SIGTERM)
         try:
@@ -48,8 +50,3 @@ class RayCluster:
     def resources(self) -> dict[str, float]:
         """What all nodes have together, by name."""
         return dict(ray.cluster_resources())  # type: ignore[no-untyped-call]  # Ray has no types here
-
-    def close(self) -> None:
-        """Leave the cluster, or end the embedded one; one that the caller had joined before stays joined."""
-        if self._is_ours and ray.is_initialized():
-            ray.shutdown()

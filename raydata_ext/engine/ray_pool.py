@@ -70,7 +70,7 @@ class RayPool:
                 yield from run.step()
 
     def close(self) -> None:
-        """End the actors, after they let go of their callables, and Ray if it was started here."""
+        """End the actors, after they let go of their callables. Ray stays, for the next plan of this process."""
         idle = [member.handle.close.remote() for member in self.members if member.is_ready and not member.tasks]
         if idle:
             done, _ = ray.wait(idle, num_returns=len(idle), timeout=CLOSE_SECONDS)
@@ -83,7 +83,6 @@ class RayPool:
             self.remove(member)
         if self._board is not None:
             ray.kill(self._board)
-        self._cluster.close()
 
     @property
     def board(self) -> Any:

@@ -6,9 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raydata_ext.engine.decode_task import DecodeTask
+from raydata_ext.engine.decoding import Decoding
 from raydata_ext.engine.engine import SMALL_WORK_BYTES, Engine
+from raydata_ext.engine.error_policy import ErrorPolicy, ErrorTally
 from raydata_ext.engine.progress import RunProgress, Silent
-from raydata_ext.engine.shard_task import ShardOutcome, ShardTask
+from raydata_ext.engine.shard_task import ShardOutcome
 from raydata_ext.engine.worker import Completed, Program
 from raydata_ext.errors import RaydataError
 from raydata_ext.plan import Chain, InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
@@ -42,24 +45,41 @@ class ShardResult:
 
 
 def run_all(
-    plan: Plan, workspace: Workspace, engine: Engine, progress: RunProgress | None = None
+    plan: Plan,
+    workspace: Workspace,
+    engine: Engine,
+    progress: RunProgress | None = None,
+    errors: ErrorPolicy | None = None,
 ) -> list[tuple[ShardResult, ...]]:
     """Run a plan; where a step must know how many rows there are before each shard, what is before it runs first.
+
+    Args:
+        plan: what is to be done.
+        workspace: where results are and go, and what is known of inputs.
+        engine: does the work.
+        progress: is told how far it is.
+        errors: what happens to bad rows; None raises.
 
     Returns:
         The results of each part that ran, see `run_plan`; those of the last are the results of the plan.
     """
+    tally = ErrorTally(errors or ErrorPolicy(), workspace.store)
     now, later = plan.head()
-    results = [run_plan(now, workspace, engine, progress)]
-    if later:
-        shards = tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[0])
-        done = plan.steps_before + len(Chain.of(now.steps).steps)
-        results += run_all(Plan(shards, later, done), workspace, engine, progress)
+    results = [run_plan(now, workspace, engine, progress, tally)]
+    while later:
+        shards = tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[-1])
+        done = now.steps_before + len(Chain.of(now.steps).steps)
+        now, later = Plan(shards, later, done).head()
+        results.append(run_plan(now, workspace, engine, progress, tally))
     return results
 
 
 def run_plan(
-    plan: Plan, workspace: Workspace, engine: Engine, progress: RunProgress | None = None
+    plan: Plan,
+    workspace: Workspace,
+    engine: Engine,
+    progress: RunProgress | None = None,
+    tally: ErrorTally | None = None,
 ) -> tuple[ShardResult, ...]:
     """Run a plan whose steps can be run at once (see `Plan.head`).
 
@@ -68,48 +88,65 @@ def run_plan(
         workspace: where results are and go, and what is known of inputs.
         engine: does the work.
         progress: is told how far it is.
+        tally: says what happens to bad rows, and counts them; None raises.
 
     Returns:
         The result of every shard, in order.
 
     Raises:
+        QuarantineError: more rows were set aside than may be.
         StepError: a user's function raised.
         ReadError: an input is not what it should be.
         WorkerLostError: a worker died again and again.
     """
-    resolution = resolve(plan, workspace)
+    tally = tally or ErrorTally(ErrorPolicy(), workspace.store)
+    quarantine = tally.policy.quarantines
+    resolution = resolve(plan, workspace, quarantine=quarantine)
     if _learn_contents(resolution, workspace.index):
-        resolution = resolve(plan, workspace)
+        resolution = resolve(plan, workspace, quarantine=quarantine)
     missing = resolution.missing
+    tally.begin(plan.num_bytes)
+    for state in resolution.states:
+        if state.result is not None:
+            tally.add(state.result, state.shard.num_bytes)
     shown = progress or Silent()
     shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
-    outcomes: dict[int, Completed[ShardOutcome]] = {}
+    decoding = Decoding(resolution, workspace, quarantine=quarantine)
+    outcomes: dict[ShardState, Completed[ShardOutcome]] = {}
     origins: dict[str, Origin] = {}
     try:
-        for state, done in _compute(resolution, workspace, engine):
-            outcomes[state.position.index] = done
-            outcome = done.value
-            origins[state.place] = resolution.origin(state, outcome.receipt.key, outcome.identity)
-            workspace.index.add(outcome.sightings)
-            shown.advance(state.shard.num_bytes, outcome.receipt.rows)
+        for state, done in _compute(resolution, decoding, workspace, engine, tally.policy):
+            if done is not None:
+                outcomes[state] = done
+                origins[state.place] = resolution.origin(state, done.value.receipt.key, done.value.identity)
+                workspace.index.add(done.value.sightings)
+            receipt = _accounted(state, done).receipt
+            shown.resize(decoding.num_shards)
+            shown.advance(state.shard.num_bytes, receipt.rows)
+            tally.add(receipt, state.shard.num_bytes)
     finally:
         workspace.index.save()
         workspace.history.save(origins, resolution.chain.fingerprints)
         shown.end()
-    return tuple(_accounted(state, outcomes.get(state.position.index)) for state in resolution.states)
+    tally.end()
+    return tuple(_accounted(state, outcomes.get(state)) for state in decoding.states)
 
 
 def _compute(
-    resolution: Resolution, workspace: Workspace, engine: Engine
-) -> Iterator[tuple[ShardState, Completed[ShardOutcome]]]:
-    """Largest shards first, so that none of them is left over at the end when the other workers have nothing to do."""
-    tasks = [
-        ShardTask(state) for state in sorted(resolution.missing, key=lambda s: (-s.shard.num_bytes, s.position.index))
-    ]
+    resolution: Resolution, decoding: Decoding, workspace: Workspace, engine: Engine, errors: ErrorPolicy
+) -> Iterator[tuple[ShardState, Completed[ShardOutcome] | None]]:
+    """Compute what is missing; parts of big compressed files whose result turns out to be there come without outcome."""
+    tasks = decoding.first_tasks()
     inputs = [piece.file.path for state in resolution.states for piece in state.shard.pieces[:1] if piece.file.is_local]
-    program = Program(resolution.chain, workspace.store, str(workspace.path), (*inputs[:1], *inputs[-1:]))
+    program = Program(resolution.chain, workspace.store, str(workspace.path), (*inputs[:1], *inputs[-1:]), errors)
     for done in engine.run(program, tasks):
-        yield tasks[done.number].state, done
+        task = tasks[done.number]
+        if isinstance(task, DecodeTask):
+            states, more = decoding.take(task, done.value)
+            tasks += more
+            yield from ((state, None) for state in states if state.result is not None)
+        else:
+            yield task.state, done
 
 
 def _accounted(state: ShardState, done: Completed[ShardOutcome] | None) -> ShardResult:

@@ -99,7 +99,9 @@ class ShardActor:
 
     def _beat(self) -> Beat:
         worker = self._worker
-        return Beat(self._task_number, 0 if worker is None else worker.trail.rows_read)
+        decoder = None if worker is None else worker.decoder
+        rows = 0 if worker is None else worker.trail.rows_read
+        return Beat(self._task_number, rows, 0 if decoder is None else decoder.position)
 
     def _unpacked(self, pickled: bytes) -> Any:
         try:

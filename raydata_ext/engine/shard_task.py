@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from raydata_ext.engine.operators import make_operator
+from raydata_ext.engine.quarantine import Quarantine, QuarantineFile
 from raydata_ext.engine.trail import Trail
+from raydata_ext.engine.watch import Marker, StepWatch, Watch
 from raydata_ext.errors import SchemaError
 from raydata_ext.plan import ShardState, TableShard
 from raydata_ext.sources import Piece, Sighting
@@ -55,9 +58,15 @@ class ShardOutcome:
 
 @dataclass(frozen=True, eq=False)
 class ShardTask:
-    """One missing shard of a resolved plan."""
+    """One missing shard of a resolved plan.
+
+    Attributes:
+        state: the shard.
+        watch: how to look on; None where no worker has died of it.
+    """
 
     state: ShardState
+    watch: Watch | None = None
 
     @property
     def label(self) -> str:
@@ -76,7 +85,7 @@ class ShardTask:
         state = self._identified(worker, sightings)
         receipt = state.result
         if receipt is None:
-            receipt = _Run(state, worker, started).write()
+            receipt = _Run(state, worker, started, self.watch).write()
         seconds = time.perf_counter() - started
         assert state.identity is not None
         return ShardOutcome(
@@ -85,12 +94,16 @@ class ShardTask:
 
     def recover(self, program: Program) -> ShardOutcome | None:
         """The result, if it is in the store by now."""
-        state = self.state.looked_up(program.chain, program.store)
+        state = self.state.looked_up(program.chain, program.store, quarantine=program.errors.quarantines)
         if state.result is None or state.identity is None:
             return None
         receipt = state.result
         started = receipt.created - receipt.seconds
         return ShardOutcome(receipt, state.identity, False, (), started, receipt.seconds, receipt.worker)
+
+    def watched(self, watch: Watch) -> ShardTask:
+        """The same shard, watched."""
+        return replace(self, watch=watch)
 
     def _identified(self, worker: Worker, sightings: list[Sighting]) -> ShardState:
         """The state with keys, and with what the store holds for them now.
@@ -99,7 +112,7 @@ class ShardTask:
         and another job may have made the same result meanwhile.
         """
         state = self.state
-        chain, store = worker.program.chain, worker.program.store
+        chain, store, errors = worker.program.chain, worker.program.store, worker.program.errors
 
         def look(piece: Piece) -> str:
             before = time.time_ns()
@@ -111,7 +124,7 @@ class ShardTask:
             identity = state.shard.identity(look)
             assert identity is not None
             state = state.identified(chain, identity)
-        return state.looked_up(chain, store)
+        return state.looked_up(chain, store, quarantine=errors.quarantines)
 
 
 @dataclass
@@ -121,49 +134,73 @@ class _Run:
     state: ShardState
     worker: Worker
     started: float
+    watch: Watch | None
     trail: Trail = field(default_factory=Trail)
     operators: list[Operator] = field(default_factory=list)
+    files: list[_KeptFile] = field(default_factory=list)
 
     def write(self) -> Receipt:
         """Run all steps; keep a result wherever the chain says so."""
-        chain, store = self.worker.program.chain, self.worker.program.store
-        assert self.state.keys is not None
+        errors = self.worker.program.errors
+        quarantine = Quarantine(self.trail, errors) if errors.quarantines else None
         self.worker.trail = self.trail
-        prefix, done = self.state.prefix, self.state.prefix[0] if self.state.prefix else 0
-        chunks: Iterable[Chunk] = self.trail.follow(self._source())
         with ExitStack() as stack:
-            files: list[_KeptFile] = []
-            for count, key in zip(chain.kept, self.state.keys, strict=True):
-                if prefix is not None and count <= prefix[0]:
-                    continue
-                chunks = self._through(chunks, range(done, count))
-                done = count
-                files.append(_KeptFile(store.writing_path(key), key, len(self.operators), self.trail))
-                stack.push(files[-1])
-                chunks = files[-1].follow(chunks)
-            for _ in chunks:
+            marker = None if self.watch is None else stack.enter_context(Marker(self.watch.path))
+            for _ in self._rows(stack, quarantine, marker):
                 pass  # the files take what passes
-            receipts = [store.publish(self._receipt(file)) for file in files]
+            receipts = [self._publish(file) for file in self.files]
         return receipts[-1]
 
-    def _source(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def _rows(self, stack: ExitStack, quarantine: Quarantine | None, marker: Marker | None) -> Iterable[Chunk]:
+        """The rows of the shard, through all steps and into the files of the results that are kept."""
+        chain, store = self.worker.program.chain, self.worker.program.store
+        assert self.state.keys is not None
+        done = self.state.prefix[0] if self.state.prefix else -1
+        chunks: Iterable[Chunk] = self.trail.follow(self._source(quarantine))
+        for count, key in zip(chain.kept, self.state.keys, strict=True):
+            if count <= done:
+                continue
+            for number in range(max(done, 0), count):
+                chunks = self._operator(number, quarantine, marker).follow(chunks)
+            done = count
+            set_aside = stack.enter_context(QuarantineFile(store, key, len(self.operators)))
+            file = _KeptFile(store.writing_path(key), key, self.trail, set_aside)
+            stack.push(file)
+            self.files.append(file)
+            chunks = file.follow(chunks)
+        if quarantine is not None:
+            quarantine.files += [file.set_aside for file in self.files]
+            if self.state.prefix:
+                quarantine.add_kept(store, self.state.prefix[1])
+        return chunks
+
+    def _source(self, quarantine: Quarantine | None) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The rows to start from, with what messages call the place they are from."""
         if self.state.prefix is None:
-            return self.state.shard.read()
+            return self.state.shard.read(None if quarantine is None else quarantine.add_unread)
         done, receipt = self.state.prefix
         label = f"{self.state.shard.label} after step {done}"
         return ((label, batch) for _, batch in TableShard.of_receipt(self.worker.program.store, receipt).read())
 
-    def _through(self, chunks: Iterable[Chunk], numbers: range) -> Iterable[Chunk]:
-        for number in numbers:
-            self.operators.append(make_operator(number, self.worker, self.trail, self.state.position))
-            chunks = self.operators[-1].follow(chunks)
-        return chunks
+    def _operator(self, number: int, quarantine: Quarantine | None, marker: Marker | None) -> Operator:
+        operator = make_operator(number, self.worker, self.trail, self.state.position)
+        if quarantine is not None:
+            operator.quarantine = partial(quarantine.add, len(self.operators), operator.label)
+        if self.watch is not None and marker is not None:
+            operator.watch = StepWatch(self.watch, marker, number, self.trail)
+        self.operators.append(operator)
+        return operator
+
+    def _publish(self, file: _KeptFile) -> Receipt:
+        """Make a file a result; the records of rows that were set aside come first."""
+        receipt = self._receipt(file)
+        file.set_aside.publish(self.worker.name)
+        return self.worker.program.store.publish(receipt)
 
     def _receipt(self, file: _KeptFile) -> Receipt:
         """What came of the shard up to a kept result, the part that was kept before included."""
         before = self.state.prefix[1] if self.state.prefix else None
-        operators = self.operators[: file.num_steps]
+        operators = self.operators[: file.set_aside.num_steps]
         filtered = Counter(before.filtered if before else {})
         for operator in operators:
             filtered.update(operator.dropped)
@@ -176,6 +213,7 @@ class _Run:
             schema=with_huggingface_metadata(summary.schema),  # without the key: thousands of receipts share one schema
             rows_in=before.rows_in if before else self.trail.rows_read,
             filtered=dict(filtered),
+            quarantined=file.set_aside.count,
             inputs=tuple({"path": source} for source in self.state.shard.sources),
             steps=(*(before.steps if before else ()), *map(_summary, operators)),
             seconds=round(time.perf_counter() - self.started, 6),
@@ -189,13 +227,13 @@ class _KeptFile:
     Args:
         path: where it goes.
         key: of the result.
-        num_steps: how many steps of this pass come before it.
         trail: where the rows come from.
+        set_aside: records of the rows that are missing in it.
     """
 
-    def __init__(self, path: str, key: str, num_steps: int, trail: Trail) -> None:
+    def __init__(self, path: str, key: str, trail: Trail, set_aside: QuarantineFile) -> None:
         self.key = key
-        self.num_steps = num_steps
+        self.set_aside = set_aside
         self._trail = trail
         self._writer = EvolvingShardWriter(
             path, metadata=lambda schema: with_huggingface_metadata(schema, fingerprint=key)
@@ -237,5 +275,6 @@ def _summary(operator: Operator) -> dict[str, object]:
         "rows_in": operator.rows_in,
         "rows_out": operator.rows_out,
         "filtered": dict(operator.dropped),
+        "quarantined": operator.set_aside,
         "seconds": round(operator.seconds, 6),
     }

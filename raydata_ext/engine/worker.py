@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from raydata_ext.engine.watch import Watch
+    from raydata_ext.sources.part_decoder import PartDecoder
     from raydata_ext.store import Store
 
 Outcome_co = TypeVar("Outcome_co", covariant=True)
@@ -56,11 +57,13 @@ class Worker:
         program: what it works on.
         name: what reports call it, `host:pid`.
         trail: of the shard that it reads or read last.
+        decoder: the compressed file that it holds open, see `DecodeTask`.
     """
 
     program: Program
     name: str = field(default_factory=lambda: f"{socket.gethostname()}:{os.getpid()}")
     trail: Trail = field(default_factory=Trail)
+    decoder: PartDecoder | None = field(default=None, init=False)
     _callables: dict[int, Callable[..., Any]] = field(default_factory=dict, init=False)
     _instances: list[tuple[int, Any]] = field(default_factory=list, init=False)
     _loop: EventLoop | None = field(default=None, init=False)
@@ -87,12 +90,19 @@ class Worker:
             self._loop = EventLoop()
         return self._loop.run(coroutines)
 
+    def close_decoder(self) -> None:
+        """Close the compressed file that it holds open, if there is one."""
+        decoder, self.decoder = self.decoder, None
+        if decoder is not None:
+            decoder.close()
+
     def close(self) -> None:
         """Let go of all callables; the worker may be used again and builds new ones then.
 
         Raises:
             StepError: a `teardown` raised; the others were called all the same.
         """
+        self.close_decoder()
         instances, self._instances = self._instances, []
         self._callables.clear()
         failures: list[StepError] = []

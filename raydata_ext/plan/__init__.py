@@ -17,7 +17,7 @@ from raydata_ext.plan.explanation import Explanation, explain
 from raydata_ext.plan.file_parts import FilePart, parts_key, read_parts, remember_parts
 from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.plan import Plan
-from raydata_ext.plan.resolution import Resolution, ShardState, resolve
+from raydata_ext.plan.resolution import Resolution, ShardState, find_results, quarantine_key, resolve
 from raydata_ext.plan.steps import (
     Cache,
     Cast,
@@ -25,6 +25,7 @@ from raydata_ext.plan.steps import (
     Map,
     RemoveColumns,
     RenameColumns,
+    RowNumbers,
     SelectColumns,
     Step,
     UserFunction,
@@ -46,6 +47,7 @@ __all__ = [
     "RemoveColumns",
     "RenameColumns",
     "Resolution",
+    "RowNumbers",
     "SelectColumns",
     "ShardState",
     "Step",
@@ -53,8 +55,10 @@ __all__ = [
     "UserFunction",
     "Workspace",
     "explain",
+    "find_results",
     "parts_key",
     "read_parts",
     "remember_parts",
+    "quarantine_key",
     "resolve",
 ]

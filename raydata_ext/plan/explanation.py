@@ -56,10 +56,16 @@ class Explanation:
         return "\n".join([*head, *rows, f"{len(self.shards)} shards: {self.hits} hits, {missing} to compute"])
 
 
-def explain(plan: Plan, workspace: Workspace) -> Explanation:
-    """Say for each shard of a plan whether its result exists, and if not, what changed since it last had one."""
+def explain(plan: Plan, workspace: Workspace, *, quarantine: bool = False) -> Explanation:
+    """Say for each shard of a plan whether its result exists, and if not, what changed since it last had one.
+
+    Args:
+        plan: shards and steps.
+        workspace: holds the results.
+        quarantine: whether the run that is asked about sets bad rows aside.
+    """
     now, later = plan.head()
-    resolution = resolve(now, workspace)
+    resolution = resolve(now, workspace, quarantine=quarantine)
     steps = [step.label for step in now.steps]
     if later:
         steps += ["(everything above runs first: the next step needs the number of rows of each shard)"]
@@ -96,9 +102,13 @@ class _Reasons:
         changes = self._input_changes(state, origin) + self._of_steps[origin.steps]
         if not changes and state.identity is None:
             return ["input was touched since it was last read; its content is compared when it is read"]
-        if not changes:
-            return [f"the result {origin.key} is gone from the cache, or damaged"]
-        return changes
+        return changes or [self._why_gone(origin)]
+
+    def _why_gone(self, origin: Origin) -> str:
+        there = self._workspace.store.get(origin.key)
+        if there is not None and there.quarantined:
+            return f'its result lacks {there.quarantined} rows that were set aside; on_error="quarantine" takes it'
+        return f"the result {origin.key} is gone from the cache, or damaged"
 
     def _input_changes(self, state: ShardState, origin: Origin) -> list[str]:
         pieces = len(state.shard.pieces)

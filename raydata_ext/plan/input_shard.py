@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from raydata_ext.sources import Piece
+    from raydata_ext.sources import BadRow, Piece
 
 
 class InputShard(Protocol):
@@ -45,5 +45,10 @@ class InputShard(Protocol):
     def hash_piece(self, piece: Piece) -> str:
         """Read a piece and hash its content (32 hex digits)."""
 
-    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The rows in order, as (label of the piece they come from, record batch)."""
+    def read(self, on_bad_row: Callable[[str, BadRow], None] | None = None) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows in order, as (label of the piece they come from, record batch).
+
+        Args:
+            on_bad_row: is given the label and each row that cannot be read, before the rows that follow it come; None
+                makes it an error.
+        """

@@ -1,17 +1,22 @@
-"""Which results of a plan exist, and which are missing."""
+"""Which results of a plan exist, and which are missing.
+
+A result from which rows were set aside is one only for a run that sets bad rows aside too, and only together with the
+records of these rows; for any other run it is missing, so that the error is raised again.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from raydata_ext.fingerprint import combine
 from raydata_ext.plan.chain import Chain, Position
 from raydata_ext.plan.file_parts import find_parts
 from raydata_ext.plan.history import Origin
 from raydata_ext.sources import CompressedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from raydata_ext.plan.file_parts import FilePart
     from raydata_ext.plan.input_shard import InputShard
@@ -74,9 +79,9 @@ class ShardState:
         prefix = None if result else next(_prefixes(chain, self.keys, receipts), None)
         return replace(self, result=result, prefix=prefix)
 
-    def looked_up(self, chain: Chain, store: Store) -> ShardState:
-        """The state with what the store holds now."""
-        return self if self.keys is None else self.found(chain, store.find(self.keys))
+    def looked_up(self, chain: Chain, store: Store, *, quarantine: bool = False) -> ShardState:
+        """The state with what the store holds now; see `find_results`."""
+        return self if self.keys is None else self.found(chain, find_results(store, self.keys, quarantine=quarantine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +108,15 @@ class Resolution:
         return Origin(key, identity, state.shard.digest, len(state.shard.pieces), named)
 
 
-def resolve(plan: Plan, workspace: Workspace) -> Resolution:
+def resolve(plan: Plan, workspace: Workspace, *, quarantine: bool = False) -> Resolution:
     """Ask the workspace for the results of a plan; reads listings and receipts, no data.
 
     A big compressed file has a state for each of its parts where these are known, else one.
+
+    Args:
+        plan: shards and steps.
+        workspace: holds the results.
+        quarantine: whether results count from which rows were set aside.
     """
     chain = Chain.of(plan.steps, plan.steps_before)
     states: list[ShardState] = []
@@ -118,12 +128,40 @@ def resolve(plan: Plan, workspace: Workspace) -> Resolution:
             continue
         identity = shard.identity(workspace.index.content) if state.is_cut else None
         states.append(state if identity is None else state.identified(chain, identity))
-    receipts = workspace.store.find(key for state in states for key in state.keys or ())
+    keys = [key for state in states for key in state.keys or ()]
+    receipts = find_results(workspace.store, keys, quarantine=quarantine)
     return Resolution(chain, tuple(state.found(chain, receipts) for state in states))
+
+
+def find_results(store: Store, keys: Iterable[str], *, quarantine: bool) -> dict[str, Receipt]:
+    """The results of some keys that a run may use.
+
+    Args:
+        store: where they are.
+        keys: of results.
+        quarantine: whether those count from which rows were set aside.
+    """
+    found = store.find(keys)
+    lacking = [key for key, receipt in found.items() if receipt.quarantined]
+    records = store.find(map(quarantine_key, lacking)) if lacking and quarantine else {}
+    for key in lacking:
+        if quarantine_key(key) not in records:
+            del found[key]
+    return found
+
+
+def quarantine_key(key: str) -> str:
+    """The key of the records of the rows that were set aside from a result."""
+    return combine("quarantine", key)
 
 
 def _prefixes(chain: Chain, keys: tuple[str, ...], receipts: dict[str, Receipt]) -> Iterator[tuple[int, Receipt]]:
     """Kept results before the last, the one that saves most work first."""
     for count, key in reversed(list(zip(chain.kept, keys, strict=True))[:-1]):
-        if key in receipts:
+        if key in receipts and not _loses_positions(chain, count, receipts[key]):
             yield count, receipts[key]
+
+
+def _loses_positions(chain: Chain, count: int, receipt: Receipt) -> bool:
+    """Whether later steps ask for row numbers, which are no longer to be seen where rows before were set aside."""
+    return receipt.quarantined > 0 and any(step.needs_positions for step in chain.steps[count:])

@@ -266,6 +266,21 @@ class Cast(Step):
 
 
 @dataclass(frozen=True)
+class RowNumbers(Step):
+    """Put the number that each row had in its shard, from 0 on, in the place of its columns."""
+
+    @property
+    @override
+    def label(self) -> str:
+        return "row_numbers"
+
+    @property
+    @override
+    def fingerprint(self) -> Fingerprint:
+        return _step_fingerprint("row_numbers", {})
+
+
+@dataclass(frozen=True)
 class Cache(Step):
     """Marks a place in the chain whose result is kept; does nothing to rows."""
 

@@ -16,6 +16,7 @@ from raydata_ext.table.verify import checksum_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from raydata_ext.sources import BadRow
     from raydata_ext.store import Receipt, Store
 
 
@@ -95,7 +96,10 @@ class TableShard:
         """Checksum of a mapped file."""
         return checksum_file(piece.file.path)
 
-    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def read(
+        self,
+        on_bad_row: Callable[[str, BadRow], None] | None = None,  # noqa: ARG002 - rows of a table can all be read
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The record batches of the table; one without rows where it has none, for its schema."""
         label = self.label
         if not self.table.num_rows:

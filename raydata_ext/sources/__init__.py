@@ -17,9 +17,10 @@ from raydata_ext.sources.formats import FORMATS, make_reader
 from raydata_ext.sources.identity import IdentityIndex, Sighting
 from raydata_ext.sources.input_file import InputFile, Piece
 from raydata_ext.sources.listing import Paths, list_files
-from raydata_ext.sources.reader import Reader
+from raydata_ext.sources.reader import BadRow, Reader
 
 __all__ = [
+    "BadRow",
     "FORMATS",
     "CompressedFile",
     "FileShard",

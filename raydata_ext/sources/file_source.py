@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from raydata_ext.sources.reader import Reader
+    from raydata_ext.sources.reader import BadRow, Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,20 @@ class FileShard:
         """Read a piece and hash its content (32 hex digits)."""
         return self.reader.hash_piece(piece)
 
-    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The rows in order, as (label of the piece they come from, record batch)."""
+    def read(self, on_bad_row: Callable[[str, BadRow], None] | None = None) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows in order, as (label of the piece they come from, record batch).
+
+        Args:
+            on_bad_row: is given the label and each row that cannot be read, before the rows that follow it come; None
+                makes it an error.
+
+        Raises:
+            ReadError: a file cannot be read, or a row and there is no `on_bad_row`.
+        """
         for piece in self.pieces:
-            for batch in self.reader.read(piece):
-                yield piece.label, batch
+            reader, label = self.reader, piece.label
+            for batch in reader.read(piece) if on_bad_row is None else reader.read(piece, partial(on_bad_row, label)):
+                yield label, batch
 
 
 def label_of(sources: Sequence[str]) -> str:

@@ -14,6 +14,9 @@ from raydata_ext.sources.json_array import JsonReader
 from raydata_ext.sources.jsonl import JsonLinesReader
 from raydata_ext.sources.parquet import ParquetReader
 from raydata_ext.sources.text import TextReader
+from raydata_ext.sources.token_file import TokenFileReader
+from raydata_ext.sources.warc import WarcReader, WetReader
+from raydata_ext.sources.webdataset import WebDatasetReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +26,19 @@ if TYPE_CHECKING:
 
 FORMATS: Mapping[str, type[Reader]] = {
     reader.format: reader
-    for reader in (TextReader, JsonLinesReader, JsonReader, CsvReader, TsvReader, ParquetReader, ArrowReader)
+    for reader in (
+        TextReader,
+        JsonLinesReader,
+        JsonReader,
+        CsvReader,
+        TsvReader,
+        ParquetReader,
+        ArrowReader,
+        WarcReader,
+        WetReader,
+        WebDatasetReader,
+        TokenFileReader,
+    )
 }
 
 

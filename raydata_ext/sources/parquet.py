@@ -60,7 +60,7 @@ class ParquetReader(Reader):
     @override
     def fitted_to(self, files: Sequence[InputFile]) -> ParquetReader:
         found = partition_types(file.name for file in files) if self.hive else {}
-        return self.model_copy(update={"partition_types": {**found, **self.partition_types}})
+        return self.model_validate({**self.model_dump(), "partition_types": {**found, **self.partition_types}})
 
     @property
     def _partitions(self) -> dict[str, str]:

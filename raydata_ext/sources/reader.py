@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import orjson
@@ -21,6 +23,27 @@ if TYPE_CHECKING:
 
 HASH_BLOCK_BYTES = 4 << 20
 UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that cannot be read; or, where a file is damaged from some position on, all that would have come there.
+
+    Attributes:
+        row: its number in the piece, from 0, rows that cannot be read included.
+        byte_offset: where it begins in the (decompressed) file; None where that is not known.
+        message: what is wrong.
+        raw: its text, as far as there is any; long ones are cut.
+    """
+
+    row: int
+    byte_offset: int | None
+    message: str
+    raw: str = ""
+
+
+OnBadRow = Callable[[BadRow], None]
+"""Is given each row that cannot be read, before rows that follow it come."""
 
 
 class Reader(BaseModel, ABC):
@@ -93,11 +116,16 @@ class Reader(BaseModel, ABC):
         return digest.hexdigest()
 
     @abstractmethod
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         """Read a piece in bounded memory.
 
+        Args:
+            piece: what to read.
+            on_bad_row: is given rows that cannot be read, in place of an error; what is whole comes out.
+
         Raises:
-            ReadError: the bytes are not what the format asks for; the message gives file and position.
+            ReadError: the file cannot be read; or, where there is no `on_bad_row`, the bytes are not what the format
+                asks for. The message gives file and position.
         """
 
 

@@ -101,8 +101,9 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
         What is emitted, shape (n,), and what the slots hold then, shape (b,).
     """
     size = len(buffer)
-    steps = _stable_argsort(slots, size)
-    slot_of = slots.take(steps)
+    narrow = slots.astype(np.uint16) if size <= _UINT16_VALUES else slots
+    steps = np.argsort(narrow, kind="stable") if narrow is not slots else _stable_argsort(slots)
+    slot_of = narrow.take(steps)
     source = np.empty(len(steps), np.int64)  # where a step finds what it emits: in the buffer, or among the incoming
     np.add(steps[:-1], size, out=source[1:])
     is_first = np.empty(len(steps), np.bool_)
@@ -116,12 +117,7 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
     return emitted, left
 
 
-def _stable_argsort(values: Indices, limit: int) -> Indices:
-    """Positions in ascending order of value; for 16 bits numpy sorts by radix, which is many times faster."""
-    if limit <= _UINT16_VALUES:
-        return np.argsort(values.astype(np.uint16), kind="stable")
+def _stable_argsort(values: Indices) -> Indices:
+    """Positions in ascending order of value, below 2**32; numpy sorts 16 bits by radix, which is many times faster."""
     by_low = np.argsort(values.astype(np.uint16), kind="stable")  # the cast keeps the low bits
-    high = values[by_low] >> 16
-    if limit > _UINT16_VALUES * _UINT16_VALUES:
-        return by_low[np.argsort(high, kind="stable")]
-    return by_low[np.argsort(high.astype(np.uint16), kind="stable")]
+    return by_low[np.argsort((values[by_low] >> 16).astype(np.uint16), kind="stable")]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import batch_from_table
+from raydata_ext.streaming.order import round_robin
 from raydata_ext.table import InMemoryTable, cast_batch, unify_schemas
 
 if TYPE_CHECKING:
@@ -74,6 +75,20 @@ def pick(pieces: Sequence[Rows], positions: References) -> Rows:
     if not len(positions):
         return batch_of_table(table.slice(0, 0))
     return batch_of_table(InMemoryTable(table).fast_gather(positions))
+
+
+def in_turn(pieces: Sequence[Rows]) -> Rows:
+    """One row of each piece in turn, until all are used up.
+
+    Args:
+        pieces: one at least, all of one kind and of equally many rows.
+
+    Raises:
+        SchemaError: the columns of record batches are of types that do not go together.
+    """
+    if isinstance(pieces[0], np.ndarray):
+        return np.stack(pieces, axis=1).reshape(-1)
+    return pick(pieces, round_robin(len(pieces), count_rows(pieces[0])))
 
 
 def table_of_batches(batches: Sequence[pa.RecordBatch]) -> pa.Table:

@@ -28,19 +28,30 @@ from __future__ import annotations
 from raydata_ext.text.arrow_token_dataset import ArrowTokenDataset
 from raydata_ext.text.batch_by_size import batch_by_size
 from raydata_ext.text.batches import Batches
+from raydata_ext.text.binarizer import Binarizer
 from raydata_ext.text.collate_tokens import collate_tokens
 from raydata_ext.text.contract.base_wrapper_dataset import BaseWrapperDataset
 from raydata_ext.text.contract.fairseq_dataset import EpochListening, FairseqDataset
 from raydata_ext.text.contract.iterable_dataset import FairseqIterableDataset
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.filter_by_size import filter_by_size
-from raydata_ext.text.indexed.indexed_dataset import IndexedDataset
+from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
+from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 from raydata_ext.text.indexed.loading import load_indexed_dataset
 from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
+from raydata_ext.text.iterators import (
+    BufferedIterator,
+    CountingIterator,
+    EpochBatchIterator,
+    GroupedIterator,
+    ShardedIterator,
+    StreamingEpochBatchIterator,
+)
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 from raydata_ext.text.monolingual_dataset import MonolingualDataset
 from raydata_ext.text.raw_text_dataset import IndexedRawTextDataset
+from raydata_ext.text.size_buckets import get_bucketed_sizes, get_buckets
 from raydata_ext.text.token_block_dataset import TokenBlockDataset
 from raydata_ext.text.truncated_dictionary import TruncatedDictionary
 from raydata_ext.text.wrappers.added_tokens import AppendTokenDataset, PrependTokenDataset
@@ -82,18 +93,24 @@ __all__ = [
     "BacktranslationDataset",
     "BaseWrapperDataset",
     "Batches",
+    "Binarizer",
+    "BufferedIterator",
     "ColorizeDataset",
     "ConcatDataset",
     "ConcatSentencesDataset",
+    "CountingIterator",
     "DenoisingDataset",
     "DenoisingOptions",
     "DictDataset",
     "Dictionary",
+    "EpochBatchIterator",
     "EpochListening",
     "FairseqDataset",
     "FairseqIterableDataset",
+    "GroupedIterator",
     "IdDataset",
     "IndexedDataset",
+    "IndexedDatasetBuilder",
     "IndexedRawTextDataset",
     "LMContextWindowDataset",
     "LRUCacheDataset",
@@ -120,7 +137,9 @@ __all__ = [
     "RollDataset",
     "RoundRobinZipDatasets",
     "ShardedDataset",
+    "ShardedIterator",
     "SortDataset",
+    "StreamingEpochBatchIterator",
     "StripTokenDataset",
     "SubsampleDataset",
     "TLMDataset",
@@ -137,5 +156,8 @@ __all__ = [
     "batch_by_size",
     "collate_tokens",
     "filter_by_size",
+    "get_bucketed_sizes",
+    "get_buckets",
     "load_indexed_dataset",
+    "write_indexed_dataset",
 ]

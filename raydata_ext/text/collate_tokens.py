@@ -38,11 +38,10 @@ class Ragged(NamedTuple):
 
     def shifted(self, first: int | None) -> Ragged:
         """Return the rows moved by one: each begins with `first`, or with its last token, and loses that at the end."""
-        starts = np.cumsum(self.lengths) - self.lengths
-        filled = self.lengths > 0
-        starts, ends = starts[filled], (starts + self.lengths)[filled]
+        ends = np.cumsum(self.lengths)[self.lengths > 0]
         tokens = np.empty_like(self.tokens)
         tokens[1:] = self.tokens[:-1]
+        starts = np.concatenate(([0], ends[:-1]))[: len(ends)]
         tokens[starts] = self.tokens[ends - 1] if first is None else first
         return Ragged(tokens, self.lengths)
 

@@ -83,7 +83,7 @@ def collate_pairs(
     src_lengths = sources.lengths - sources.occurrences(source_padding.pad_idx)
     order = np.argsort(-src_lengths, kind="stable")
     batch: dict[str, Any] = {
-        "id": np.array([sample["id"] for sample in samples], np.int64)[order],
+        "id": np.fromiter([sample["id"] for sample in samples], np.int64)[order],
         "nsentences": len(samples),
         "ntokens": len(sources.tokens),
         "net_input": {"src_tokens": src_tokens.take(order, axis=0), "src_lengths": src_lengths[order]},

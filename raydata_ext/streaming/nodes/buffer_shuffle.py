@@ -114,7 +114,7 @@ class ShuffleCursor(Cursor):
         missing = self._size - len(self._buffer)
         if missing and (rows := self._input.read(missing)) is not None:
             self._buffer = np.concatenate([self._buffer, rows])
-        incoming = self._input.read(self._window) if len(self._buffer) == self._size else None
+        incoming = self._incoming() if len(self._buffer) == self._size else None
         if incoming is not None:
             emitted, self._buffer = through_buffer(self._buffer, incoming, self._slots.take(len(incoming)))
             return emitted
@@ -139,6 +139,13 @@ class ShuffleCursor(Cursor):
         if self._memory is not None:
             self._memory.recall(state["memory"], self._buffer, state["input"]["at"]["next"])
         self._input.load(state["input"])
+
+    def _incoming(self) -> References | None:
+        """The rows of the next window: what is at hand, if that is enough."""
+        found = self._input.available()
+        if found < self._window // 2:
+            return self._input.read(self._window)
+        return self._input.take(min(found, self._window))
 
     def _draw(self, generator: np.random.Generator, count: int) -> References:
         return generator.integers(0, self._size, size=count)

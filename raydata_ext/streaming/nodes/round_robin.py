@@ -9,9 +9,8 @@ from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
-from raydata_ext.streaming.order import round_robin
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import PIECE_ROWS, Rows, pick
+from raydata_ext.streaming.rows import PIECE_ROWS, Rows, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +67,7 @@ class RoundRobinCursor(Cursor):
             return None
         rounds = min(max(1, PIECE_ROWS // len(at_hand)), *(found for found, _ in at_hand))
         pieces = [group.take(rounds) for _, group in at_hand]
-        return pieces[0] if len(pieces) == 1 else pick(pieces, round_robin(len(pieces), rounds))
+        return pieces[0] if len(pieces) == 1 else in_turn(pieces)
 
     @override
     def state(self) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def fairseq_random_state(seed: int, *more: int) -> np.random.RandomState:
     """
     if more:
         seed = int(hash((seed, *more)) % _SEEDS)
-    random = np.random.RandomState(np.random.MT19937(_Zeros()))  # type: ignore[arg-type]  # numpy takes any ISeedSequence
+    bits = np.random.MT19937(_Zeros())  # type: ignore[arg-type]  # any ISeedSequence will do
+    random = np.random.RandomState(bits)
     random.seed(seed)
     return random
 

@@ -1,0 +1,127 @@
+"""The formats that data sets are exported in, beside Arrow: Parquet, JSON lines, CSV."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from raydata_ext.formatting import array_to_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+COMPRESSIONS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""Name of a compression by the suffix that stands for it."""
+
+_JSON_ROWS = 1000
+_LINE = orjson.OPT_APPEND_NEWLINE
+
+
+@dataclass(frozen=True)
+class ParquetFormat:
+    """Parquet, with statistics, in row groups of about equal size.
+
+    Attributes:
+        row_group_bytes: size of a row group in memory, above which the next one begins.
+        options: those of `pyarrow.parquet.ParquetWriter`.
+    """
+
+    row_group_bytes: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write a file; see `FileFormat.write`."""
+        with pq.ParquetWriter(path, schema, **{"compression": "zstd", "write_statistics": True, **self.options}) as writer:
+            for group in self._groups(batches):
+                table = pa.Table.from_batches(group, schema)
+                writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def _groups(self, batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+        group: list[pa.RecordBatch] = []
+        size = 0
+        for batch in batches:
+            group.append(batch)
+            size += batch.nbytes
+            if size >= self.row_group_bytes:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
+
+
+@dataclass(frozen=True)
+class JsonLinesFormat:
+    """A JSON object a line.
+
+    Dates and times are ISO 8601, decimals text; NaN and infinities, which JSON lacks, are null.
+
+    Attributes:
+        compression: see `COMPRESSIONS`; None is none.
+    """
+
+    compression: str | None
+
+    def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write a file; see `FileFormat.write`.
+
+        Raises:
+            TypeError: values of a column have no form in JSON, such as bytes.
+        """
+        names = schema.names
+        with pa.output_stream(str(path), compression=self.compression) as sink:
+            for batch in batches:
+                for start in range(0, batch.num_rows, _JSON_ROWS):
+                    piece = batch.slice(start, _JSON_ROWS)
+                    columns = [array_to_list(column) for column in piece.columns]
+                    rows = zip(*columns, strict=True) if columns else ((),) * piece.num_rows
+                    lines = [orjson.dumps(dict(zip(names, row, strict=True)), _plain, _LINE) for row in rows]
+                    sink.write(b"".join(lines))
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """CSV with a header line. Columns of lists or structs have no form in it.
+
+    Attributes:
+        compression: see `COMPRESSIONS`; None is none.
+        options: those of `pyarrow.csv.WriteOptions`.
+    """
+
+    compression: str | None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Write a file; see `FileFormat.write`.
+
+        Raises:
+            pyarrow.ArrowInvalid: a column has no form in CSV.
+        """
+        options = pyarrow.csv.WriteOptions(**self.options)
+        with (
+            pa.output_stream(str(path), compression=self.compression) as sink,
+            pyarrow.csv.CSVWriter(sink, schema, write_options=options) as writer,
+        ):
+            for batch in batches:
+                writer.write_batch(batch)
+
+
+def _plain(value: object) -> object:
+    """What orjson does not know."""
+    convert = next((convert for kind, convert in _CONVERSIONS if isinstance(value, kind)), None)
+    if convert is None:
+        raise TypeError(f"JSON has no form for {type(value).__name__}")
+    return convert(value)
+
+
+_CONVERSIONS: tuple[tuple[type, Callable[[Any], object]], ...] = (
+    (decimal.Decimal, str),
+    (datetime.timedelta, datetime.timedelta.total_seconds),
+)

@@ -1,0 +1,191 @@
+"""Decompressing the next part of a big compressed file, for whoever computes its shard.
+
+A file is decompressed by a chain of these tasks, one a part, all by the worker that holds the stream open. Each ends
+with its part in the store and with what is needed to go on; a worker that has to go on in another's place decompresses
+what comes before once more. So a part is known, and its shard can be computed, as soon as it is complete.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from raydata_ext.errors import ReadError
+from raydata_ext.fingerprint import combine
+from raydata_ext.plan import FilePart, ShardState, parts_key, read_parts
+from raydata_ext.sources import CompressedFile, Sighting
+from raydata_ext.sources.compression import EXPANSION
+from raydata_ext.sources.decoded_lines import LINES_SCHEMA, batch_of_lines
+from raydata_ext.sources.line_blocks import new_lines_hash
+from raydata_ext.sources.part_decoder import PartDecoder
+from raydata_ext.store import Receipt
+from raydata_ext.table.ipc_writer import ShardWriter
+
+if TYPE_CHECKING:
+    from raydata_ext.engine.watch import Watch
+    from raydata_ext.engine.worker import Program, Worker
+    from raydata_ext.sources import InputFile
+    from raydata_ext.store import Store
+    from raydata_ext.table.ipc_writer import FileSummary
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a worker reports of a file.
+
+    Attributes:
+        content: hash of the file.
+        status: what comes after this part: `"more"`, or the `"end"` of the file, or nothing because the file is
+            `"damaged"`, and the part stands for all that is left of it. Or `"known"`: nothing was decompressed, for the
+            store knows the parts.
+        parts: the part that was decompressed, or all that are known.
+        sightings: contents that were hashed on the way.
+        worker: who holds the stream open, as `host:pid`.
+    """
+
+    content: str
+    status: Literal["more", "end", "damaged", "known"]
+    parts: tuple[FilePart, ...]
+    sightings: tuple[Sighting, ...]
+    worker: str
+
+
+@dataclass(frozen=True, eq=False)
+class DecodeTask:
+    """One part of a file.
+
+    Attributes:
+        state: of the file as a whole.
+        content: hash of the file; None where it has to be read for it first.
+        start: where the part begins, in decompressed bytes.
+        later: where further parts begin that are wanted; None is all of them.
+        holder: the worker that holds the stream open there.
+    """
+
+    state: ShardState
+    content: str | None
+    start: int = 0
+    later: tuple[int, ...] | None = None
+    holder: str | None = None
+
+    @property
+    def file(self) -> CompressedFile:
+        """The file."""
+        assert isinstance(self.state.shard, CompressedFile)
+        return self.state.shard
+
+    @property
+    def label(self) -> str:
+        """The part as messages name it."""
+        return self.file.part(self.start, None, 0).label
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of the file."""
+        return self.file.num_bytes
+
+    @property
+    def expected_parts(self) -> int:
+        """How many parts are to come, as far as that can be told."""
+        if self.later is not None:
+            return 1 + len(self.later)
+        return 1 + max(0, self.file.num_bytes * EXPANSION - self.start) // self.file.part_bytes
+
+    def watched(self, watch: Watch) -> DecodeTask:  # noqa: ARG002 - what every task is asked with
+        """Itself: no user's function runs."""
+        return self
+
+    def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
+        """Nothing: what is missing then is the stream."""
+        return
+
+    def next(self, decoded: Decoded) -> list[DecodeTask]:
+        """What is to be decompressed after this part, if there is something."""
+        begun = replace(self, content=decoded.content, holder=decoded.worker)
+        if self.later:
+            return [replace(begun, start=self.later[0], later=self.later[1:])]
+        (part,) = decoded.parts
+        return [replace(begun, start=part.end)] if self.later is None and decoded.status == "more" else []
+
+    def run(self, worker: Worker) -> Decoded:
+        """Decompress the part into the store, unless its result is there already.
+
+        Raises:
+            ReadError: the file cannot be opened, or is no longer what it was. Damage within is an error of the part
+                that it is in, raised where the rows of that part are read.
+        """
+        content, sightings = self.content, ()
+        if content is None:
+            before = time.time_ns()
+            content = self.file.hash_piece(self.file.pieces[0])
+            sightings = (Sighting(self.file.pieces[0], content, before),)
+            known = worker.program.store.get(parts_key(self.file, content))
+            if known is not None:
+                parts = read_parts(worker.program.store, known)
+                return Decoded(content, "known", parts, sightings, worker.name)
+        decoder = _decoder(worker, self.file.file, self.file.part_bytes, self.start)
+        left = self.num_bytes - decoder.file_position
+        try:
+            part, is_last = self._decoded(worker, decoder), decoder.is_at_end()
+        except ReadError:
+            worker.close_decoder()
+            if self.later is not None:  # there was no damage when it was decompressed before
+                raise
+            rest = FilePart(self.start, None, combine("damaged", content, self.start), left)
+            return Decoded(content, "damaged", (rest,), sightings, worker.name)
+        if is_last:
+            worker.close_decoder()
+            self.file.file.open().close()  # raises where the file was changed while it was read
+            part = replace(part, num_bytes=left)
+        return Decoded(content, "end" if is_last else "more", (part,), sightings, worker.name)
+
+    def _decoded(self, worker: Worker, decoder: PartDecoder) -> FilePart:
+        """Decompress the next part, and publish its lines where they are needed."""
+        store, chain = worker.program.store, worker.program.chain
+        taken_in = decoder.file_position
+        digest = new_lines_hash(self.start)
+        path = store.writing_path(combine("lines in the making", self.label))
+        with ShardWriter(path, LINES_SCHEMA, batch_rows=1) as writer:
+            for _, block in decoder.blocks():
+                digest.update(block)
+                writer.write(batch_of_lines(block))
+            part = FilePart(self.start, decoder.position, digest.hexdigest(), decoder.file_position - taken_in)
+            state = self.state.of_part(chain, part)
+            if state.looked_up(chain, store, quarantine=worker.program.errors.quarantines).result is None:
+                publish_lines(store, state, path, writer.finish())
+            else:
+                writer.discard()
+        return part
+
+
+def lines_key(state: ShardState) -> str:
+    """Where the decompressed lines of a part are kept until its shard is computed."""
+    assert state.identity is not None
+    return combine("lines", state.identity)
+
+
+def publish_lines(store: Store, state: ShardState, path: str, summary: FileSummary) -> None:
+    """Hand decompressed lines over.
+
+    Args:
+        store: where they go.
+        state: of the part.
+        path: the file that holds them.
+        summary: of that file.
+    """
+    receipt = Receipt(
+        lines_key(state), summary.rows, summary.num_bytes, summary.checksum, LINES_SCHEMA,
+        inputs=({"path": state.shard.label},),
+    )  # fmt: skip
+    store.publish(receipt, path)
+
+
+def _decoder(worker: Worker, file: InputFile, part_bytes: int, start: int) -> PartDecoder:
+    """The stream that the worker holds open, or a new one, at the begin of the part."""
+    held = worker.decoder
+    if held is None or (held.file, held.part_bytes) != (file, part_bytes) or held.position > start:
+        worker.close_decoder()
+        held = worker.decoder = PartDecoder(file, part_bytes)
+    held.skip_to(start)
+    return held

@@ -1,0 +1,235 @@
+"""The actor behind a coordinator: it keeps the books and hands out positions. No row passes through it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import ray
+
+from raydata_ext.errors import StateError
+from raydata_ext.feed.feed_state import Position, load_position, save_position
+from raydata_ext.feed.order_tracker import OrderTracker
+from raydata_ext.feed.progress import Member, Progress, RankProgress
+from raydata_ext.store.atomic_files import write_file_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raydata_ext.feed.plan import FeedPlan
+    from raydata_ext.feed.rank_rows import Mark
+
+CHECKPOINT_NAME = "coordinator.json"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a feed is told when it joins.
+
+    Attributes:
+        member: who it is.
+        position: where it goes on.
+    """
+
+    member: Member
+    position: Position
+
+
+class CoordinatorActor:
+    """Keeps the books of a feed.
+
+    Args:
+        plan: what is delivered.
+        epoch: the first epoch.
+        state: where to begin, if not at the begin of that epoch.
+        checkpoint_dir: where the books are written, so that they outlive the actor.
+        checkpoint_every: steps between two writings.
+    """
+
+    def __init__(
+        self,
+        plan: FeedPlan,
+        epoch: int,
+        state: Mapping[str, Any] | None,
+        checkpoint_dir: str | None,
+        checkpoint_every: int,
+    ) -> None:
+        self._plan = plan
+        self._tracker = OrderTracker(plan)
+        self._every = checkpoint_every
+        self._file = None if checkpoint_dir is None else Path(checkpoint_dir) / CHECKPOINT_NAME
+        self._read_marks: list[tuple[int, Mark]] = []  # epoch and mark that feeds told, where rows are read to find them
+        self._progress = Progress(Position(epoch))
+        was_restarted = ray.get_runtime_context().was_current_actor_reconstructed
+        books = None if self._file is None or not self._file.exists() else orjson.loads(self._file.read_bytes())
+        if books is not None and (was_restarted or state is None):
+            self._begin(books["state"])
+            self._recall(books)
+        elif state is not None:
+            self._begin(state)
+        self._saved_at = self._progress.common
+
+    def plan(self) -> FeedPlan:
+        """What is delivered."""
+        return self._plan
+
+    def join(self, token: str, rank: int, world_size: int) -> Assignment:
+        """Let a feed take part."""
+        self._check_world(rank, world_size)
+        restarts = self._progress.world_size not in (None, world_size)
+        mark = self._mark(*self._progress.common) if restarts else None
+        member, record = self._progress.join(token, rank, world_size, time.monotonic())
+        start = self._progress.start
+        if restarts:
+            start = self._progress.start = Position(start.epoch, start.step, mark)
+        self._save()
+        if (record.epoch, record.step) != (start.epoch, start.step):
+            return Assignment(member, Position(record.epoch, record.step, self._mark_for(record)))
+        return Assignment(member, start)
+
+    def report(self, member: Member, epoch: int, step: int, figures: Mapping[str, Any], mark: Mark | None) -> None:
+        """Note how far a feed is.
+
+        Raises:
+            StaleFeedError: it was replaced.
+        """
+        moved = self._progress.report(member, epoch, step, figures, time.monotonic())
+        if mark is not None:
+            self._read_marks.append((epoch, mark))
+        if moved and self._file is not None:
+            self._forget_marks()
+            common = self._progress.common
+            if common[0] != self._saved_at[0] or common[1] - self._saved_at[1] >= self._every:
+                self._save()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What comes next when all ranks have what all ranks received."""
+        epoch, step = self._progress.common
+        return save_position(self._plan, Position(epoch, step, self._mark(epoch, step)))
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Begin anew at a position, with other ranks."""
+        generation = self._progress.generation
+        self._begin(state)
+        self._progress.generation = generation + 1
+        self._save()
+
+    def status(self) -> dict[str, Any]:
+        """See `StreamingCoordinator.status`."""
+        progress = self._progress
+        epoch, step = progress.common
+        now = time.monotonic()
+        ranks = [
+            {
+                "rank": rank,
+                "epoch": record.epoch,
+                "step": record.step,
+                "silent_seconds": round(now - record.heard, 3),
+                **record.figures,
+            }
+            for rank, record in sorted(progress.ranks.items())
+        ]
+        return {
+            "epoch": epoch,
+            "step": step,
+            "steps": self._tracker.order(epoch).steps,
+            "generation": progress.generation,
+            "world_size": progress.world_size,
+            "missing_ranks": sorted(set(range(progress.world_size or 0)) - set(progress.ranks)),
+            "num_lanes": self._plan.num_lanes,
+            "global_batch_size": self._plan.global_batch_size,
+            "sources": sources_so_far(self._plan, self._mark(epoch, step)),
+            "ranks": ranks,
+        }
+
+    def _begin(self, state: Mapping[str, Any]) -> None:
+        position = load_position(self._plan, state)
+        if position.mark is not None:
+            self._tracker.start(position.epoch, position.mark)
+            if not self._tracker.order(position.epoch).indexed:
+                self._read_marks = [(position.epoch, position.mark)]
+        self._progress = Progress(position)
+
+    def _check_world(self, rank: int, world_size: int) -> None:
+        if not 0 <= rank < world_size:
+            raise ValueError(f"rank is {rank} of {world_size}; it must be from 0 to world_size - 1")
+        if world_size > self._plan.global_batch_size:
+            raise ValueError(
+                f"world_size is {world_size}, more than the {self._plan.global_batch_size} rows of a global batch; each rank"
+                " needs one at least"
+            )
+
+    def _mark(self, epoch: int, step: int) -> Mark | None:
+        """Where the lanes stand at a step, or at the last one before it that is known."""
+        if step == 0:
+            return None
+        if self._tracker.order(epoch).indexed:
+            return self._tracker.mark(epoch, step)
+        known = [mark for of, mark in self._read_marks if of == epoch and mark.step <= step]
+        return max(known, key=lambda mark: mark.step) if known else None
+
+    def _mark_for(self, record: RankProgress) -> Mark | None:
+        epoch, step = self._progress.common
+        if record.epoch == epoch:
+            step = min(step, record.step)
+            return self._mark(epoch, step)
+        return None
+
+    def _forget_marks(self) -> None:
+        epoch, step = self._progress.common
+        newest = self._mark(epoch, step) if self._read_marks else None
+        self._read_marks = [
+            (of, mark) for of, mark in self._read_marks if (of, mark.step) > (epoch, step) or mark is newest
+        ]
+
+    def _save(self) -> None:
+        """Write the books, atomically."""
+        if self._file is None:
+            return
+        progress = self._progress
+        ranks = [[rank, record.token, record.epoch, record.step] for rank, record in progress.ranks.items()]
+        books = {
+            "state": self.state_dict(),
+            "generation": progress.generation,
+            "world_size": progress.world_size,
+            "ranks": ranks,
+        }
+        write_file_atomically(self._file, orjson.dumps(books))
+        self._saved_at = progress.common
+
+    def _recall(self, books: Mapping[str, Any]) -> None:
+        """Go on with the ranks that there were; feeds of theirs that live on are none the wiser."""
+        progress = self._progress
+        progress.generation, progress.world_size = books["generation"], books["world_size"]
+        for rank, token, epoch, step in books["ranks"]:
+            progress.ranks[rank] = RankProgress(token, epoch, step, time.monotonic())
+
+
+def sources_so_far(plan: FeedPlan, mark: Mark | None) -> dict[str, Any]:
+    """Rows and finished epochs of each source of a mixture that is the root of the stream; else nothing."""
+    names = plan.mixture_names
+    if not names:
+        return {}
+    taken, passes = [0] * len(names), [0] * len(names)
+    for lane in () if mark is None else mark.lanes:
+        cursor, done = lane["at"], lane["rows"]
+        for source in range(len(cursor["taken"])):
+            taken[source] += cursor["taken"][source]
+            passes[source] += cursor["passes"][source]
+        taken = _plus(taken, cursor, done)
+    total = sum(taken) or 1
+    return {
+        name: {"rows": rows, "epochs": done / plan.num_lanes, "share": rows / total}
+        for name, rows, done in zip(names, taken, passes, strict=True)
+    }
+
+
+def _plus(taken: list[int], cursor: Mapping[str, Any], rows: int) -> list[int]:
+    del cursor, rows
+    return taken
+
+
+__all__ = ["Assignment", "CoordinatorActor", "StateError"]

@@ -1,0 +1,89 @@
+"""The batches of one rank: its rows, read, changed row by row, and cut at steps. The one way from plan to rows.
+
+Whoever reads, the trainer's process or a reader actor, runs this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raydata_ext.feed.plan import steps_of
+from raydata_ext.feed.rank_rows import EpochLog, Mark, RankRows
+from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.row_reader import RowReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from raydata_ext.feed.plan import EpochOrder
+    from raydata_ext.feed.share import Share
+    from raydata_ext.streaming.nodes.base import Node
+
+
+@dataclass(frozen=True)
+class RankBatch:
+    """What a rank receives in a step.
+
+    Attributes:
+        step: number of the step in the epoch.
+        rows: the rows.
+        positions: global position of each row in the epoch; int64, shape (rows,). A padding row has the position past the
+            end that it fills.
+        is_padding: for each row whether it only fills up the last step; None where none does.
+        mark: where the lanes stand after the step; None where that can be had without reading.
+    """
+
+    step: int
+    rows: pa.RecordBatch | None
+    positions: NDArray[np.int64]
+    is_padding: NDArray[np.bool_] | None
+    mark: Mark | None
+
+
+def rank_batches(
+    order: EpochOrder, share: Share, *, first_step: int = 0, stride: int = 1, mark: Mark | None = None
+) -> Iterator[RankBatch]:
+    """The batches of a rank in an epoch, in order.
+
+    Args:
+        order: the epoch.
+        share: the part of the rank.
+        first_step: the first step.
+        stride: only every stride-th step.
+        mark: where the lanes stand at `first_step` or before.
+    """
+    log = EpochLog()
+    node: Node = RankRows(order, share, first_step, stride, mark, log)
+    for step in order.row_steps:
+        node = replace(step, child=node)
+    reader = RowReader(open_rows(node, None))
+    offsets, size, plan = share.offsets, order.plan.global_batch_size, order.plan
+    step = first_step
+    while log.total is None or step < steps_of(log.total, plan):
+        positions = step * size + offsets
+        if log.total is not None and plan.end_of_epoch == "uneven":
+            positions = positions[positions < log.total]
+        rows = reader.read(len(positions)) if len(positions) else None
+        found = 0 if rows is None else rows.num_rows
+        if found < len(positions):  # only now the end is known
+            if log.total is None or step >= steps_of(log.total, plan):
+                return
+            positions = positions[:found]
+        is_padding = None if log.total is None else positions >= log.total
+        mark_there = _mark_after(log, step)
+        yield RankBatch(step, rows, positions, is_padding if is_padding is not None and is_padding.any() else None, mark_there)
+        step += stride
+
+
+def _mark_after(log: EpochLog, step: int) -> Mark | None:
+    """The mark of the step after this one; older ones are dropped."""
+    found = log.marks.pop(step + 1, None)
+    for older in [number for number in log.marks if number <= step]:
+        del log.marks[older]
+    return found

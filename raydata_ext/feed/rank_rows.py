@@ -1,0 +1,237 @@
+"""The rows of one rank, step after step, taken out of the lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from typing_extensions import override
+
+from raydata_ext.feed.plan import EpochOrder, steps_of
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
+from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.rows import Rows, count_rows, cut, join, pick
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raydata_ext.feed.share import Share
+    from raydata_ext.table import Table
+
+_MOST_ROWS = 1 << 16
+"""References that are computed at a time, over all lanes."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where the lanes stand at a step, so that resuming need not go through what came before.
+
+    Attributes:
+        step: the step that comes next.
+        lanes: position of the reader of each lane.
+    """
+
+    step: int
+    lanes: tuple[State, ...]
+
+
+@dataclass
+class EpochLog:
+    """What a pass finds out as it goes; written by the cursor, read by whoever consumes its rows.
+
+    Attributes:
+        total: rows of the epoch, once they are known.
+        marks: by step, where rows have to be read to go through them; the consumer removes them.
+    """
+
+    total: int | None = None
+    marks: dict[int, Mark] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class RankRows(Node):
+    """The rows that a rank receives, from a step on.
+
+    Attributes:
+        order: the epoch.
+        share: the part of the rank.
+        first_step: the first step.
+        stride: only every stride-th step.
+        mark: where lanes stand at `first_step` or before; None is at their begin.
+        log: what the pass finds out.
+    """
+
+    order: EpochOrder
+    share: Share
+    first_step: int = 0
+    stride: int = 1
+    mark: Mark | None = None
+    log: EpochLog = field(default_factory=EpochLog)
+
+    orders_only = True
+
+    @property
+    @override
+    def children(self) -> tuple[Node, ...]:
+        return self.order.lanes
+
+    @property
+    @override
+    def num_shards(self) -> int:
+        return 1
+
+    @property
+    @override
+    def tables(self) -> tuple[Table, ...]:
+        """All tables in the order of the stream, so that references are the same for all ranks."""
+        return self.order.tables
+
+    @override
+    def open(self, bases: Bases | None) -> Cursor:
+        layout = self.order.layout
+        return _CountedCursor(self, bases) if layout is not None else _UncountedCursor(self, bases)
+
+
+class _RankCursor(Cursor):
+    """What passes over counted and uncounted epochs have in common.
+
+    Args:
+        node: which rows.
+        bases: see `Node.open`.
+        lanes: the lanes that are read.
+    """
+
+    def __init__(self, node: RankRows, bases: Bases | None, lanes: range) -> None:
+        self._node = node
+        self._bases = bases
+        self._lanes = lanes
+        self._size = node.order.plan.global_batch_size
+        self._offsets = node.share.offsets
+        self._step = node.first_step
+        self._readers = {lane: self._reader(lane) for lane in lanes}
+        if node.mark is not None:
+            for lane, reader in self._readers.items():
+                reader.load(node.mark.lanes[lane])
+
+    @override
+    def state(self) -> dict[str, Any]:
+        return {"step": self._step, "lanes": [reader.state() for reader in self._readers.values()]}
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        self._step = state["step"]
+        for reader, saved in zip(self._readers.values(), state["lanes"], strict=True):
+            reader.load(saved)
+
+    def _reader(self, lane: int) -> RowReader:
+        return RowReader(open_rows(self._node.order.lanes[lane], self._bases))
+
+    def _is_mine(self, step: int) -> bool:
+        return (step - self._node.first_step) % self._node.stride == 0
+
+
+class _CountedCursor(_RankCursor):
+    """A pass over an epoch whose lanes have known lengths: several steps at a time, by arithmetic."""
+
+    def __init__(self, node: RankRows, bases: Bases | None) -> None:
+        layout = node.order.layout
+        assert layout is not None
+        self._layout = layout
+        lengths = layout.lengths
+        is_level = int(lengths.max() - lengths.min()) <= 1
+        super().__init__(node, bases, node.share.lanes if is_level else range(layout.num_lanes))
+        self._steps = node.order.steps
+        self._block = node.stride
+        node.log.total = None if layout.is_endless else layout.total
+        marked = 0 if node.mark is None else node.mark.step
+        left_out = self._rows_before(node.first_step) - self._rows_before(marked)
+        for lane, reader in self._readers.items():
+            reader.skip(int(left_out[lane]))
+
+    @override
+    def next(self) -> Rows | None:
+        first = self._step
+        if self._steps is not None and first >= self._steps:
+            return None
+        stop = first + self._block if self._steps is None else min(first + self._block, self._steps)
+        self._step = stop
+        self._block = max(self._block, min(2 * self._block, _MOST_ROWS // self._size))
+        steps = np.array([step for step in range(first, stop) if self._is_mine(step)], np.int64)
+        positions = (steps[:, None] * self._size + self._offsets).reshape(-1)
+        rows = self._taken(first, stop, positions[positions < self._layout.total])
+        past_end = positions[positions >= self._layout.total]
+        if len(past_end) and self._node.order.plan.end_of_epoch == "pad":
+            rows = [*rows, self._again(past_end % self._layout.total)]
+        return join(rows) if rows else np.empty(0, np.int64)
+
+    def _taken(self, first: int, stop: int, positions: NDArray[np.int64]) -> list[Rows]:
+        """Take all rows of some steps out of the lanes, and keep those at some positions."""
+        before, after = self._rows_before(first), self._rows_before(stop)
+        pieces, starts = [], np.zeros(len(before), np.int64)
+        taken = 0
+        for lane, reader in self._readers.items():
+            starts[lane] = taken - before[lane]
+            count = int(after[lane] - before[lane])
+            if count:
+                pieces.append(reader.read(count))
+                taken += count
+        if not len(positions):
+            return []
+        lanes, indices = self._layout.locate(positions)
+        return [pick(pieces, starts[lanes] + indices)]
+
+    def _again(self, positions: NDArray[np.int64]) -> Rows:
+        """Rows at the begin of the epoch."""
+        lanes, indices = self._layout.locate(positions)
+        pieces, starts, taken = [], np.zeros(self._layout.num_lanes, np.int64), 0
+        for lane in np.unique(lanes).tolist():
+            starts[lane] = taken
+            piece = self._reader(lane).read(int(indices[lanes == lane].max()) + 1)
+            pieces.append(piece)
+            taken += count_rows(piece)
+        return pick(pieces, starts[lanes] + indices)
+
+    def _rows_before(self, step: int) -> NDArray[np.int64]:
+        return self._layout.rows_before(min(step * self._size, self._layout.total))
+
+
+class _UncountedCursor(_RankCursor):
+    """A pass over one lane whose end is found by reading: a step at a time."""
+
+    def __init__(self, node: RankRows, bases: Bases | None) -> None:
+        super().__init__(node, bases, range(1))
+        marked = 0 if node.mark is None else node.mark.step
+        self._readers[0].skip((node.first_step - marked) * self._size)
+
+    @override
+    def next(self) -> Rows | None:
+        log, plan = self._node.log, self._node.order.plan
+        while log.total is None or self._step < steps_of(log.total, plan):
+            step, reader = self._step, self._readers[0]
+            rows = reader.read(self._size)
+            found = 0 if rows is None else count_rows(rows)
+            self._step += 1
+            if found < self._size:
+                log.total = step * self._size + found
+                if found == 0 or plan.end_of_epoch == "drop":
+                    return None
+            if self._bases is None:
+                log.marks[self._step] = Mark(self._step, (reader.state(),))
+            if self._is_mine(step):
+                return self._mine(rows, found)
+        return None
+
+    def _mine(self, rows: Rows, found: int) -> Rows:
+        """The part of the rank; where offsets are a run, without a copy."""
+        start = int(self._offsets[0]) if len(self._offsets) else 0
+        mine = cut(rows, min(start, found), min(start + len(self._offsets), found))
+        missing = len(self._offsets) - count_rows(mine)
+        if not missing or self._node.order.plan.end_of_epoch != "pad":
+            return mine
+        total = self._node.log.total
+        assert total is not None
+        positions = (self._step - 1) * self._size + self._offsets[-missing:]
+        again = positions % total
+        return join([mine, pick([self._reader(0).read(int(again.max()) + 1)], again)])

@@ -1,0 +1,80 @@
+"""Files by their units: where they can be cut, and what need not be read."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from raydata_ext.errors import ReadError
+from raydata_ext.sources import scan_files
+from raydata_ext.streaming import IterableDataset
+from raydata_ext.streaming.file_units import cut_files, without_units_before
+from raydata_ext.table import ShardWriter
+
+
+@pytest.fixture
+def files(tmp_path):
+    table = pa.table({"x": range(100), "text": [f"row {n}" for n in range(100)]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=10)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    (tmp_path / "a.txt").write_text("".join(f"{n}\n" for n in range(100)))
+    with ShardWriter(tmp_path / "a.arrow", table.schema, batch_rows=10) as writer:
+        writer.write(table.to_batches()[0])
+    return tmp_path
+
+
+def numbers(stream):
+    return [int(row.get("x", row["text"])) for row in stream]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "txt", "arrow"])
+@pytest.mark.parametrize("parts", [2, 3, 7])
+def test_a_file_is_cut_into_about_so_many_shards_of_the_same_rows(files, suffix, parts):
+    stream = IterableDataset.from_shards(scan_files(str(files / f"a.{suffix}")).shards).reshard(parts)
+    assert parts - 1 <= stream.num_shards <= 3 * parts
+    assert numbers(stream) == list(range(100))
+    again = stream.reshard(stream.num_shards * 3)
+    assert numbers(again) == list(range(100))
+
+
+@pytest.mark.parametrize(("suffix", "shards"), [("parquet", 10), ("arrow", 10), ("jsonl", 1)])
+def test_a_file_is_resharded_by_its_units(files, suffix, shards):
+    assert IterableDataset.from_shards(scan_files(str(files / f"a.{suffix}")).shards).reshard().num_shards == shards
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl", "txt", "arrow"])
+@pytest.mark.parametrize("count", [2, 4, 30])
+def test_readers_of_one_file_read_each_row_once(files, suffix, count):
+    stream = IterableDataset.from_shards(scan_files(str(files / f"a.{suffix}")).shards)
+    assert sorted(n for i in range(count) for n in numbers(stream.shard(count, i))) == list(range(100))
+
+
+def test_row_groups_before_a_row_are_not_read(files):
+    [shard] = scan_files(str(files / "a.parquet")).shards
+    rest, rows = without_units_before(shard, 47)
+    assert (rest.pieces[0].start, rows) == (4, 7)
+    assert without_units_before(shard, 100)[0].pieces == ()
+
+
+def test_a_damaged_row_group_before_the_place_of_resuming_does_not_matter(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": range(5000)}), path, row_group_size=1000)
+    shards = scan_files(str(path)).shards
+    stream = IterableDataset.from_shards(shards)
+    assert next(iter(stream.skip(2500))) == {"x": 2500}
+    rows = iter(stream)
+    for _ in range(2500):
+        next(rows)
+    state = stream.state_dict()
+    first = cut_files(shards[0], None)[0].pieces[0].num_bytes
+    data = bytearray(path.read_bytes())
+    data[4:first] = b"\xff" * (first - 4)
+    path.write_bytes(data)
+    damaged = IterableDataset.from_shards(scan_files(str(path)).shards)
+    with pytest.raises(ReadError):
+        list(damaged)
+    damaged.load_state_dict(state)
+    assert [row["x"] for row in damaged] == list(range(2500, 5000))

@@ -1,0 +1,86 @@
+"""Rows that wait in memory, and how they come back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from raydata_ext.errors import StateError
+from raydata_ext.streaming.nodes.base import Cursor
+from raydata_ext.streaming.row_memory import RowMemory
+
+
+class Batches(Cursor):
+    """Record batches of ten rows."""
+
+    def __init__(self, count):
+        self.count, self.at, self.read = count, 0, []
+
+    def next(self):
+        if self.at == self.count:
+            return None
+        self.read.append(self.at)
+        self.at += 1
+        return pa.record_batch({"x": range(self.at * 10 - 10, self.at * 10)})
+
+    def state(self):
+        return self.at
+
+    def load(self, state):
+        self.at = state
+
+
+def values(memory, references):
+    return memory.gather(np.array(references)).column("x").to_pylist()
+
+
+def test_rows_are_numbered_as_they_come_and_found_by_number():
+    memory = RowMemory(Batches(3))
+    assert memory.next().tolist() == list(range(10))
+    memory.next()
+    assert values(memory, [13, 0, 7, 13]) == [13, 0, 7, 13]
+
+
+def test_only_waiting_rows_are_kept_once_that_frees_half_of_the_memory():
+    memory = RowMemory(Batches(300))
+    for _ in range(300):
+        memory.next()
+    waiting = np.array([2999, 5, 1700])
+    memory.forget(waiting)
+    assert values(memory, [1700, 2999, 5]) == [1700, 2999, 5]
+    assert sum(map(len, memory._numbers)) == 3
+
+
+def test_rows_that_were_not_taken_yet_are_kept():
+    memory = RowMemory(Batches(300))
+    for _ in range(300):
+        memory.next()
+    memory.forget(np.array([5, 2500]))
+    assert values(memory, [5, 2500, 2501, 2999]) == [5, 2500, 2501, 2999]
+
+
+def test_waiting_rows_are_read_again_from_the_oldest_on():
+    memory = RowMemory(Batches(300))
+    for _ in range(200):
+        memory.next()
+    waiting = np.array([1999, 1500, 1744])
+    memory.forget(waiting)
+    mark, state = memory.mark(), memory.state()
+    batches = Batches(300)
+    again = RowMemory(batches)
+    again.recall(mark, waiting, state["next"])
+    again.load(state)
+    assert batches.read == list(range(150, 200))
+    assert values(again, [1999, 1500, 1744]) == [1999, 1500, 1744]
+    assert again.next().tolist() == list(range(2000, 2010))
+    assert sum(map(len, again._numbers)) == 13
+
+
+def test_a_stream_that_has_become_shorter_is_noticed():
+    memory = RowMemory(Batches(5))
+    for _ in range(5):
+        memory.next()
+    mark = memory.mark()
+    with pytest.raises(StateError, match="ends before the place"):
+        RowMemory(Batches(3)).recall(mark, np.array([3, 49]), 50)
