@@ -12,7 +12,16 @@ The packages are floors of a house, each importing only floors below it: `table`
 from __future__ import annotations
 
 from raydata_ext import errors, table
-from raydata_ext.dataset import Dataset, LazyDataset, load_dataset, load_from_disk, scan_dataset
+from raydata_ext.dataset import (
+    Dataset,
+    LazyDataset,
+    concatenate_datasets,
+    from_ray_dataset,
+    interleave_datasets,
+    load_dataset,
+    load_from_disk,
+    scan_dataset,
+)
 from raydata_ext.engine import Workers
 
 __version__ = "0.1.0"
@@ -22,7 +31,10 @@ __all__ = [
     "LazyDataset",
     "Workers",
     "__version__",
+    "concatenate_datasets",
     "errors",
+    "from_ray_dataset",
+    "interleave_datasets",
     "load_dataset",
     "load_from_disk",
     "scan_dataset",

@@ -14,9 +14,11 @@ from rich.table import Table as Grid
 
 from raydata_ext.dataset import load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
+from raydata_ext.engine.quarantine_files import DIRECTORY_NAME
 from raydata_ext.engine.report import read_report
 from raydata_ext.errors import RaydataError
 from raydata_ext.job import plan_of, read_job_file, report_directory, run_job, submit_job
+from raydata_ext.plan import explain as explain_plan
 from raydata_ext.store import Store, collect_garbage, verify_dataset_directory
 from raydata_ext.store import verify as verify_store
 from raydata_ext.table import MemoryMappedTable
@@ -67,7 +69,8 @@ def run(
 def explain(job: JobPath, settings: Settings = None) -> None:
     """Say which shards of a job have a result and which would be computed; run nothing."""
     loaded = read_job_file(job, settings or ())
-    print(plan_of(loaded).explain())
+    lazy = plan_of(loaded)
+    print(explain_plan(lazy.plan, lazy.workspace, quarantine=loaded.run.on_error == "quarantine"))
 
 
 @app.command()
@@ -206,6 +209,8 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
     grid.add_row("rows in", f"{totals['rows_in']:,}")
     grid.add_row("rows out", f"{totals['rows_out']:,}")
     grid.add_row("filtered", f"{totals['filtered']:,}{reasons}")
+    if totals["quarantined"]:
+        grid.add_row("quarantined", f"{totals['quarantined']:,}\n  see {directory / DIRECTORY_NAME}")
     if output:
         grid.add_row("tokens", f"{output['tokens']:,}")
     grid.add_row("shards", f"{totals['computed']:,} computed, {totals['cached']:,} cached")

@@ -20,7 +20,16 @@ class ReadError(RaydataError):
 
 
 class DamagedInputError(ReadError):
-    """An input file is truncated or damaged from some position on; what comes before it could be read."""
+    """The content of an input file is not what its format asks for: a bad row, or all from some position on.
+
+    Args:
+        message: gives the file and the position.
+        byte_offset: where the bad part begins in the (decompressed) file; None where that is not known.
+    """
+
+    def __init__(self, message: str, byte_offset: int | None = None) -> None:
+        super().__init__(message)
+        self.byte_offset = byte_offset
 
 
 class CorruptFileError(RaydataError):

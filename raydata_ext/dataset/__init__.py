@@ -2,20 +2,31 @@
 
 `LazyDataset` is a plan with the words of a data frame; `Dataset` is its result, rows in mapped files that read like a
 list. `Dataset.map` is a lazy plan of one step, collected: there is one engine under both. `loading` makes them from
-paths, `output` writes them as directories.
+paths, `output` writes them as directories, `combine` joins and mixes them, `ray_data` hands them to Ray Data and back.
+
+A data set is a table, an indices mapping (`indices`) that says which of its rows in which order, a format, and a
+`lineage` from which its fingerprint follows (`base`). Choosing and ordering rows is arithmetic on the mapping
+(`indexing`, `ordering`, `splitting`, `mixing`), choosing and changing columns is replayed on the mapped files
+(`columns`, `features`), and rows are converted when they are looked at (`view`, `column`, `reading`, `formats`). What
+computes or writes rows (`transforms`, `exports`) gives them to the engine as `shards`.
 """
 
 from __future__ import annotations
 
+from raydata_ext.dataset.combine import concatenate_datasets, interleave_datasets
 from raydata_ext.dataset.dataset import Dataset, load_from_disk
 from raydata_ext.dataset.lazy_dataset import LazyDataset
-from raydata_ext.dataset.loading import load_dataset, parse_bytes, scan_dataset
+from raydata_ext.dataset.loading import from_ray_dataset, load_dataset, scan_dataset
 from raydata_ext.dataset.output import Output, write_output
+from raydata_ext.dataset.sizes import parse_bytes
 
 __all__ = [
     "Dataset",
     "LazyDataset",
     "Output",
+    "concatenate_datasets",
+    "from_ray_dataset",
+    "interleave_datasets",
     "load_dataset",
     "load_from_disk",
     "parse_bytes",

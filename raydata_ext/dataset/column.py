@@ -23,23 +23,21 @@ class Column(Sequence[Any]):
     Args:
         view: rows of this one column.
         name: its name.
-        num_rows: how many there are.
     """
 
-    def __init__(self, view: View, name: str, num_rows: int) -> None:
+    def __init__(self, view: View, name: str) -> None:
         self._view = view
         self._name = name
-        self._num_rows = num_rows
 
     def __len__(self) -> int:
-        return self._num_rows
+        return self._view.num_rows
 
     @override
     def __getitem__(self, key: Any) -> Any:
         if is_one(key):
-            return self._view.row(position_of(key, self._num_rows))[self._name]
+            return self._view.row(position_of(key, self._view.num_rows))[self._name]
         if isinstance(key, slice):
-            return self._list(range(self._num_rows)[key])
+            return self._list(range(self._view.num_rows)[key])
         return self._list(key)
 
     @override
@@ -55,14 +53,12 @@ class Column(Sequence[Any]):
     __hash__ = None  # type: ignore[assignment]  # columns are compared by their values, which are too many to hash
 
     def __repr__(self) -> str:
-        values = ", ".join(map(repr, itertools.islice(self, _SHOWN)))
-        return (
-            f"Column({self._name!r}, {self._num_rows} values: [{values}{', ...' if self._num_rows > _SHOWN else ''}])"
-        )
+        shown = [*map(repr, itertools.islice(self, _SHOWN)), *(["..."] if len(self) > _SHOWN else [])]
+        return f"Column({self._name!r}, {len(self)} values: [{', '.join(shown)}])"
 
     def _list(self, key: Any) -> list[Any]:
         if isinstance(key, range) and key.step == 1:
             values: list[Any] = self._view.run(key.start, max(key.start, key.stop))[self._name]
         else:
-            values = self._view.rows(positions_of(key, self._num_rows))[self._name]
+            values = self._view.rows(positions_of(key, self._view.num_rows))[self._name]
         return values

@@ -1,4 +1,4 @@
-"""Choosing, naming and changing columns. Rows stay where they are: files are mapped as before, and the change is replayed."""
+"""Choosing, naming and changing columns. Files are mapped as before, and the change is replayed on what they hold."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+
 class Columns(Transforms):
     """The same rows with other columns."""
 
@@ -29,7 +30,9 @@ class Columns(Transforms):
             ValueError: there is no such column.
         """
         names = self._names(column_names)
-        return self._with_columns(self._table.select(names), {name: name for name in names}, "select_columns", *names)
+        return self._with_columns(
+            self.parts.table.select(names), {name: name for name in names}, "select_columns", *names
+        )
 
     def remove_columns(self, column_names: str | Sequence[str]) -> Self:
         """Leave these columns out.
@@ -39,7 +42,7 @@ class Columns(Transforms):
         """
         names = self._names(column_names)
         kept = {name: name for name in self.column_names if name not in names}
-        return self._with_columns(self._table.drop(names), kept, "select_columns", *kept)
+        return self._with_columns(self.parts.table.drop(names), kept, "select_columns", *kept)
 
     def rename_column(self, original_column_name: str, new_column_name: str) -> Self:
         """Give a column another name.
@@ -61,7 +64,7 @@ class Columns(Transforms):
         self._require_columns(list(column_mapping))
         renamed = {name: column_mapping.get(name, name) for name in self.column_names}
         _require_distinct(list(renamed.values()))
-        table = self._table.rename_columns(list(renamed.values()))
+        table = self.parts.table.rename_columns(list(renamed.values()))
         features = declared_features(self.schema)
         if features is not None:
             table = with_features(table, {renamed[name]: feature for name, feature in features.items()})
@@ -79,9 +82,8 @@ class Columns(Transforms):
                 yet, a value that does not fit is found when it is.
         """
         target = as_schema(schema)
-        return self._derived(
-            self._lineage.then("cast", hash_value(target.serialize().to_pybytes())), table=self._table.cast(target)
-        )
+        lineage = self.parts.lineage.then("cast", hash_value(target.serialize().to_pybytes()))
+        return self._with(lineage=lineage, table=self.parts.table.cast(target))
 
     def cast_column(self, column: str, feature: pa.DataType | Mapping[str, Any]) -> Self:
         """Give one column another type; see `cast`.
@@ -115,11 +117,11 @@ class Columns(Transforms):
             values = cast_array(values, feature, name)
         if len(values) != self.num_rows:
             raise ValueError(f"column {name!r} has {len(values)} values for {self.num_rows} rows")
-        lineage = self._lineage.then("add_column", name, hash_value(values))
+        lineage = self.parts.lineage.then("add_column", name, hash_value(values))
         added = InMemoryTable(pa.table({name: values}))
-        in_order = self.flatten_indices()
-        table = concat_tables([in_order._table, added], axis=1)  # noqa: SLF001 - one of us
-        return in_order._derived(lineage, table=table, indices=None)  # noqa: SLF001 - one of us
+        in_order = self.flatten_indices().parts
+        table = concat_tables([in_order.table, added], axis=1)
+        return type(self)(replace(in_order, lineage=lineage, table=table))
 
     def flatten(self, max_depth: int = 16) -> Self:
         """Each struct column becomes a column for each of its fields, `"struct.field"`, to some depth.
@@ -132,7 +134,7 @@ class Columns(Transforms):
         """
         if max_depth < 1:
             raise ValueError(f"max_depth is {max_depth}; it must be at least 1")
-        table, features = self._table, declared_features(self.schema)
+        table, features = self.parts.table, declared_features(self.schema)
         for _ in range(max_depth):
             if not any(types.is_struct(kind) for kind in table.schema.types):
                 break
@@ -146,11 +148,11 @@ class Columns(Transforms):
 
     def _with_columns(self, table: Table, names: Mapping[str, str], *step: str | int) -> Self:
         """Other columns; the format shows those that it showed, by their new names."""
-        format_ = self._format
+        format_ = self.parts.format
         if format_.columns is not None:
             format_ = replace(format_, columns=tuple(names[name] for name in format_.columns if name in names))
         name, *arguments = map(str, step)
-        return self._derived(self._lineage.then(name, *arguments), table=table, format=format_)
+        return self._with(lineage=self.parts.lineage.then(name, *arguments), table=table, format=format_)
 
     def _names(self, names: str | Iterable[str]) -> list[str]:
         listed = [names] if isinstance(names, str) else list(names)

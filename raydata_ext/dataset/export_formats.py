@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,9 @@ class ParquetFormat:
 
     def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
         """Write a file; see `FileFormat.write`."""
-        with pq.ParquetWriter(path, schema, **{"compression": "zstd", "write_statistics": True, **self.options}) as writer:
+        with pq.ParquetWriter(
+            path, schema, **{"compression": "zstd", "write_statistics": True, **self.options}
+        ) as writer:
             for group in self._groups(batches):
                 table = pa.Table.from_batches(group, schema)
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
@@ -123,5 +125,5 @@ def _plain(value: object) -> object:
 
 _CONVERSIONS: tuple[tuple[type, Callable[[Any], object]], ...] = (
     (decimal.Decimal, str),
-    (datetime.timedelta, datetime.timedelta.total_seconds),
+    (dt.timedelta, dt.timedelta.total_seconds),
 )

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from raydata_ext.engine import Program, Worker
+    from raydata_ext.engine.watch import Watch
     from raydata_ext.plan import InputShard
 
 
@@ -63,6 +64,10 @@ class ExportTask:
         """Nothing: the file is written again."""
         return
 
+    def watched(self, watch: Watch) -> ExportTask:  # noqa: ARG002 - what every task is asked with
+        """Itself: no user's function runs."""
+        return self
+
     def run(self, worker: Worker) -> int:  # noqa: ARG002 - every task is given its worker
         """Write the file and return its size in bytes; an old one of that name stays until the new one is complete."""
         with _published(Path(self.path)) as path:
@@ -94,13 +99,3 @@ def _published(path: Path) -> Iterator[Path]:
         raise WriteError(error.errno, f"cannot be written ({error.strerror or error})", str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def open_compressed(path: Path, compression: str | None) -> Any:
-    """A file to write bytes to, compressed on the way.
-
-    Args:
-        path: the file.
-        compression: `"gzip"`, `"bz2"`, `"zstd"`, `"lz4"`, or None.
-    """
-    return pa.output_stream(str(path), compression=compression)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from raydata_ext.dataset.columns import Columns
 from raydata_ext.dataset.export_formats import COMPRESSIONS, CsvFormat, JsonLinesFormat, ParquetFormat
 from raydata_ext.dataset.export_task import ExportTask, FileFormat
-from raydata_ext.dataset.output import groups_of, write_output
+from raydata_ext.dataset.formats import storable_format
+from raydata_ext.dataset.output import find_output, groups_of, output_identity, write_output
 from raydata_ext.dataset.shards import MAX_SHARD_BYTES
 from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.engine import Engine, Program
@@ -27,7 +28,7 @@ DEFAULT_FILE_BYTES = "512MB"
 
 
 class Exports(Columns):
-    """Rows in files for others. Files are written by the engine, several at a time, and appear complete or not at all."""
+    """Rows in files for others. The engine writes several at a time, and each appears complete or not at all."""
 
     def save_to_disk(
         self,
@@ -51,7 +52,9 @@ class Exports(Columns):
             StoreError: the directory holds files that belong to no data set, or those that these rows are mapped from.
         """
         limit = parse_bytes(max_shard_bytes)
-        self._require_elsewhere(Path(path), limit)
+        format_ = storable_format(self.parts.format)
+        if find_output(path, output_identity(self.fingerprint, limit, format_)) is None:
+            self._require_elsewhere(Path(path).absolute())
         with Engine(executor, workers) as engine:
             return write_output(
                 path,
@@ -59,9 +62,9 @@ class Exports(Columns):
                 self.schema,
                 self.fingerprint,
                 engine,
-                self._workspace.store,
+                self.parts.workspace.store,
                 limit,
-                format=self._format,
+                format=format_,
             ).directory
 
     def to_parquet(
@@ -77,7 +80,8 @@ class Exports(Columns):
         """Write the rows as Parquet, with statistics and with Hugging Face's features in the metadata.
 
         Args:
-            path: a file that ends in `.parquet`; or a directory, which gets as many files as it takes and holds no others.
+            path: a file that ends in `.parquet`; or a directory, which gets as many files as it takes and holds no
+                others.
             row_group_bytes: about the size of a row group in memory.
             max_file_bytes: about the size of the rows in a file of a directory.
             executor: see `Engine`, as for `workers`.
@@ -102,8 +106,8 @@ class Exports(Columns):
         """Write the rows as JSON lines: dates and times as ISO 8601, decimals as text, NaN as null.
 
         Args:
-            path: a file that ends in `.jsonl` or `.json`, and perhaps in the suffix of a compression, as in `.jsonl.zst`; or a
-                directory, see `to_parquet`.
+            path: a file that ends in `.jsonl` or `.json`, and perhaps in the suffix of a compression, as in
+                `.jsonl.zst`; or a directory, see `to_parquet`.
             compression: of the files of a directory: `"gzip"`, `"bz2"`, `"zstd"` or `"lz4"`.
             max_file_bytes: see `to_parquet`, as for the others.
             executor: see `Engine`.
@@ -131,7 +135,8 @@ class Exports(Columns):
         """Write the rows as CSV with a header line.
 
         Args:
-            path: a file that ends in `.csv`, and perhaps in the suffix of a compression; or a directory, see `to_parquet`.
+            path: a file that ends in `.csv`, and perhaps in the suffix of a compression; or a directory, see
+                `to_parquet`.
             compression: see `to_json`.
             max_file_bytes: see `to_parquet`, as for the others.
             executor: see `Engine`.
@@ -175,17 +180,16 @@ class Exports(Columns):
             ExportTask(str(file), tuple(group), schema, format_) for file, group in zip(paths, groups, strict=True)
         ]
         with Engine(executor, workers) as engine:
-            for _ in engine.run(Program(Chain.of(()), self._workspace.store), tasks):
+            for _ in engine.run(Program(Chain.of(()), self.parts.workspace.store), tasks):
                 pass  # a task that fails raises
         if not path.name.endswith(suffix):
             _remove_others(path, suffix, {file.name for file in paths})
         return paths
 
-    def _require_elsewhere(self, path: Path, max_shard_bytes: int) -> None:
+    def _require_elsewhere(self, directory: Path) -> None:
         """Files that rows are mapped from must not be replaced while they are read."""
-        directory = path.absolute()
         inside = [file["filename"] for file in self.cache_files if Path(file["filename"]).parent == directory]
-        if inside and not self._is_stored(directory, max_shard_bytes):
+        if inside:
             raise StoreError(
                 f"{directory} holds files that this data set is mapped from, such as {Path(inside[0]).name}; save it to"
                 " another directory"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
+from raydata_ext.dataset.base import DatasetBase
 from raydata_ext.dataset.reading import Reading
-from raydata_ext.dataset.view import View
+from raydata_ext.formatting import Format
 from raydata_ext.store import FormatState
 
 if TYPE_CHECKING:
@@ -14,7 +19,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from raydata_ext.formatting import Format
+
+logger = logging.getLogger(__name__)
 
 
 class Formats(Reading):
@@ -24,10 +30,10 @@ class Formats(Reading):
     def format(self) -> dict[str, Any]:
         """The format, as keyword arguments of `with_format` give it, under the names that Hugging Face has for them."""
         return {
-            "type": self._format.type,
-            "format_kwargs": dict(self._format.kwargs),
-            "columns": self.column_names if self._format.columns is None else list(self._format.columns),
-            "output_all_columns": self._format.output_all_columns,
+            "type": self.parts.format.type,
+            "format_kwargs": dict(self.parts.format.kwargs),
+            "columns": self.column_names if self.parts.format.columns is None else list(self.parts.format.columns),
+            "output_all_columns": self.parts.format.output_all_columns,
         }
 
     def with_format(
@@ -56,7 +62,7 @@ class Formats(Reading):
         format_ = FormatState(
             None if type == "python" else type, None if named is None else tuple(named), options, output_all_columns
         )
-        return self._derived(self._lineage, format=format_)
+        return self._with(format=format_)
 
     def set_format(
         self,
@@ -66,7 +72,7 @@ class Formats(Reading):
         **options: Any,
     ) -> None:
         """Change the format of this very data set; arguments as in `with_format`."""
-        self._take_format(self.with_format(type, columns, output_all_columns, **options)._format)  # noqa: SLF001 - one of us
+        self._take_format(self.with_format(type, columns, output_all_columns, **options).parts.format)
 
     def reset_format(self) -> None:
         """Hand out all columns of this very data set as plain Python again."""
@@ -81,7 +87,7 @@ class Formats(Reading):
         **options: Any,
     ) -> Iterator[None]:
         """Change the format of this very data set within a `with` block; arguments as in `with_format`."""
-        before = self._format
+        before = self.parts.format
         self.set_format(type, columns, output_all_columns, **options)
         try:
             yield
@@ -89,10 +95,34 @@ class Formats(Reading):
             self._take_format(before)
 
     def _take_format(self, format_: FormatState) -> None:
-        self._view = View(self._table, self._indices, format_)
-        self._format = format_
+        DatasetBase.__init__(self, replace(self.parts, format=format_))
 
     def _require_columns(self, names: Sequence[str]) -> None:
         missing = [name for name in names if name not in self.column_names]
         if missing:
             raise ValueError(f"there is no column {missing[0]!r}; the columns are {self.column_names}")
+
+
+def storable_format(format_: FormatState) -> FormatState:
+    """The format with options that JSON knows.
+
+    Raises:
+        ValueError: an option has no name that could be stored.
+    """
+    return replace(format_, kwargs={name: _storable(name, value) for name, value in format_.kwargs.items()})
+
+
+def known_format(format_: FormatState) -> FormatState:
+    """The format of a stored data set; where that is one of Hugging Face's alone, none, with a warning in the log."""
+    if format_.type is None or format_.type in get_args(Format):
+        return format_
+    logger.warning("there is no format %r; rows are handed out as plain Python", format_.type)
+    return FormatState()
+
+
+def _storable(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
+    raise ValueError(f"the option {name}={value!r} of the format cannot be stored; call reset_format() before saving")

@@ -41,8 +41,8 @@ def positions_of(keys: Iterable[SupportsIndex] | NDArray[np.integer[Any]], num_r
     """The positions of several rows.
 
     Args:
-        keys: integers in a list, a range, an array of numpy, torch, pandas or Arrow, or any iterable; negative ones count
-            from the end.
+        keys: integers in a list, a range, an array of numpy, torch, pandas or Arrow, or any iterable; negative ones
+            count from the end.
         num_rows: rows that there are.
 
     Raises:

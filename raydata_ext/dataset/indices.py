@@ -1,8 +1,8 @@
 """An indices mapping: which rows of a table a data set has, and in which order. No row is moved for it.
 
 It is a column of numbers of eight bytes. A small one is kept in memory; a large one is an Arrow file in the cache, as
-Hugging Face's are (one column `indices` of uint64, here in one record batch), which is mapped, and of which only the path
-travels.
+Hugging Face's are (one column `indices` of uint64, here in one record batch), which is mapped, and of which only the
+path travels.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ class Lineage:
     """Where rows come from, and the operations since.
 
     Args:
-        root: a hash of the rows; or files as shards, whose content has not been hashed; or other lineages after the name
-            of what was made of them.
+        root: a hash of the rows; or files as shards, whose content has not been hashed; or other lineages after the
+            name of what was made of them.
         steps: name and arguments of each operation.
     """
 

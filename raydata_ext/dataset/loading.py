@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pydantic import ByteSize, TypeAdapter
+from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset.dataset import Dataset
 from raydata_ext.dataset.lazy_dataset import LazyDataset
+from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.plan import Cast, Plan, Workspace
-from raydata_ext.sources import Paths, scan_files
+from raydata_ext.sources import FileShard, Paths, scan_files
 
 if TYPE_CHECKING:
     import os
@@ -60,21 +59,58 @@ def scan_dataset(
     return LazyDataset(Plan(source.shards, steps), Workspace(cache_dir), Dataset.from_results)
 
 
-def load_dataset(paths: Paths, *, executor: str | None = None, **arguments: object) -> Dataset:
+def load_dataset(paths: Paths, *, executor: str | None = None, **arguments: Any) -> Dataset:
     """`scan_dataset`, collected: the files as Arrow shards in the cache.
+
+    Local Arrow files are mapped where they are, unless they are compressed or a schema is asked for.
 
     Args:
         paths: see `scan_dataset`, as for `arguments`.
         executor: see `Engine`.
         arguments: those of `scan_dataset`.
-    """
-    return scan_dataset(paths, **arguments).collect(executor=executor)  # type: ignore[arg-type]
-
-
-def parse_bytes(value: int | str) -> int:
-    """A number of bytes, given as such or as in `"256MB"` (10**6) or `"256MiB"` (2**20).
 
     Raises:
-        ValueError: it is neither.
+        NoMatchError: a path or pattern matches no file.
+        ReadError: a file cannot be read as what it should be; `CorruptFileError` where it is an Arrow file.
     """
-    return int(TypeAdapter(ByteSize).validate_python(value))
+    lazy = scan_dataset(paths, **arguments)
+    files = _arrow_files(lazy.plan)
+    if files:
+        dataset = Dataset.from_files(files, cache_dir=lazy.workspace.path)
+        if _is_mapped(dataset):
+            columns = arguments.get("columns")
+            return dataset if columns is None else dataset.select_columns(columns)
+    return lazy.collect(executor=executor)
+
+
+def _arrow_files(plan: Plan) -> list[str]:
+    """The files of a plan where it does nothing but read local Arrow files; else none."""
+    shards = [shard for shard in plan.shards if isinstance(shard, FileShard) and shard.reader.format == "arrow"]
+    if plan.steps or len(shards) < len(plan.shards):
+        return []
+    files = [piece.file for shard in shards for piece in shard.pieces]
+    return list(dict.fromkeys(file.path for file in files)) if all(file.is_local for file in files) else []
+
+
+def _is_mapped(dataset: Dataset) -> bool:
+    """Whether the rows lie in the mapped files as they are; compressed ones would be decompressed into memory."""
+    batch = next(dataset.table.iter_batches(), None)
+    buffers = [] if batch is None else [buffer for column in batch.columns for buffer in column.buffers()]
+    return all(buffer.parent is not None for buffer in buffers if buffer is not None and buffer.size)
+
+
+def from_ray_dataset(ray_dataset: Any, *, cache_dir: str | os.PathLike[str] | None = None) -> Dataset:
+    """Run a `ray.data.Dataset` and keep its rows, in their order, as Arrow shards in the cache.
+
+    Tasks on Ray write the files; the driver is given receipts. Tensors become lists.
+
+    Args:
+        ray_dataset: the pipeline.
+        cache_dir: where the rows are kept, see `Workspace`; all nodes must see it.
+
+    Raises:
+        SchemaError: types of a column do not go together, or are Python objects.
+    """
+    from raydata_ext.dataset.ray_data import write_blocks  # noqa: PLC0415 - `ray.data` takes a second to import
+
+    return write_blocks(ray_dataset, cache_dir)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_NULLS_PER_KEY = int(pa.__version__.partition(".")[0]) >= 25  # noqa: PLR2004 - pyarrow moved it to the keys then
+
 
 class Ordering(Formats):
     """Other rows, or another order, of the same table."""
@@ -46,7 +48,7 @@ class Ordering(Formats):
             TypeError: they are no integers.
         """
         positions = positions_of(indices, self.num_rows)
-        return self._selected(positions, self._lineage.then("select", hash_value(positions)))
+        return self._selected(positions, self.parts.lineage.then("select", hash_value(positions)))
 
     def skip(self, n: int) -> Self:
         """All rows but the first n.
@@ -75,7 +77,7 @@ class Ordering(Formats):
             ValueError: both are given.
         """
         order = _generator(seed, generator).permutation(self.num_rows)
-        return self._selected(order, self._lineage.then("select", hash_value(order)))
+        return self._selected(order, self.parts.lineage.then("select", hash_value(order)))
 
     def sort(
         self,
@@ -101,11 +103,9 @@ class Ordering(Formats):
             raise ValueError(f"there are {len(names)} columns to sort by and {len(descending)} values of reverse")
         if null_placement not in ("at_start", "at_end"):
             raise ValueError(f"null_placement is {null_placement!r}; it must be 'at_start' or 'at_end'")
-        keys = [
-            (name, "descending" if down else "ascending") for name, down in zip(names, descending, strict=True)
-        ]
-        order = _sorted(self._plain_columns(names), keys, null_placement)
-        return self._selected(order, self._lineage.then("select", hash_value(order)))
+        orders = ["descending" if down else "ascending" for down in descending]
+        order = _sorted(self._plain_columns(names), list(zip(names, orders, strict=True)), null_placement)
+        return self._selected(order, self.parts.lineage.then("select", hash_value(order)))
 
     def shard(self, num_shards: int, index: int, contiguous: bool = True) -> Self:  # positional as in Hugging Face
         """One of several parts, which together have each row once.
@@ -179,25 +179,25 @@ class Ordering(Formats):
                 seen = new if seen is None else pc.unique(pa.concat_arrays([seen, new]))
         except pa.ArrowNotImplementedError as error:
             raise TypeError(f"column {column!r} is {found}, whose values cannot be compared ({error})") from error
-        return [] if seen is None else seen.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no stubs
+        return [] if seen is None else seen.to_pylist()
 
     def _run(self, start: int, stop: int) -> Self:
         """Rows [start, stop), which are in range."""
-        lineage = self._lineage.then("run", start, stop)
-        if self._indices is not None:
-            return self._derived(lineage, indices=self._indices.slice(start, stop))
-        return self._derived(lineage, table=self._table.slice(start, stop - start))
+        lineage = self.parts.lineage.then("run", start, stop)
+        if self.parts.indices is not None:
+            return self._with(lineage=lineage, indices=self.parts.indices.slice(start, stop))
+        return self._with(lineage=lineage, table=self.parts.table.slice(start, stop - start))
 
     def _selected(self, positions: Positions, lineage: Lineage) -> Self:
         """Rows at positions, which are in range."""
         run = as_run(positions)
         if run is not None:
             return self._run(run.start, run.stop)
-        rows = positions if self._indices is None else self._indices.rows[positions]
-        return self._derived(lineage, indices=Indices.of(rows, self._workspace.store))
+        rows = positions if self.parts.indices is None else self.parts.indices.rows[positions]
+        return self._with(lineage=lineage, indices=Indices.of(rows, self.parts.workspace.store))
 
     def _plain_view(self, names: Sequence[str]) -> View:
-        return View(self._table, self._indices, FormatState(columns=tuple(names)))
+        return View(self.parts.table, self.parts.indices, FormatState(columns=tuple(names)))
 
     def _plain_columns(self, names: Sequence[str]) -> pa.Table:
         return self._plain_view(names).arrow_run(0, self.num_rows)
@@ -215,8 +215,9 @@ def _generator(seed: int | None, generator: np.random.Generator | None) -> np.ra
 
 
 def _sorted(columns: pa.Table, keys: Sequence[tuple[str, str]], null_placement: str) -> Positions:
+    by_key = _NULLS_PER_KEY and {"sort_keys": [(*key, null_placement) for key in keys]}
     try:
-        order = pc.sort_indices(columns, sort_keys=keys, null_placement=null_placement)
+        order = pc.sort_indices(columns, **(by_key or {"sort_keys": keys, "null_placement": null_placement}))
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         types = ", ".join(f"{field.name!r} is {field.type}" for field in columns.schema)
         raise TypeError(f"cannot sort: {types} ({error})") from error

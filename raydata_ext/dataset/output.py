@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine import Engine, OutputFile, OutputTask, Program, RunProgress, Silent
-from raydata_ext.fingerprint import combine
-from raydata_ext.plan import Chain, TableShard
+from raydata_ext.errors import StoreError
+from raydata_ext.fingerprint import combine, hash_value
+from raydata_ext.plan import Chain
 from raydata_ext.store import (
     DatasetDirectory,
+    FormatState,
     Store,
     data_file_name,
-    holds_dataset,
     prepare_dataset_directory,
     read_dataset_directory,
     write_dataset_directory,
@@ -22,9 +23,11 @@ from raydata_ext.table.metadata import with_huggingface_metadata
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+
+    from raydata_ext.plan import InputShard
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,14 @@ class Output:
 
 def write_output(
     path: str | os.PathLike[str],
-    shards: Sequence[TableShard],
+    shards: Sequence[InputShard],
     schema: pa.Schema,
     fingerprint: str,
     engine: Engine,
     store: Store,
     max_shard_bytes: int,
     *,
+    format: FormatState | None = None,  # noqa: A002 - the word for it
     lineage: Mapping[str, Any] | None = None,
     progress: RunProgress | None = None,
 ) -> Output:
@@ -64,20 +68,20 @@ def write_output(
         engine: does the work.
         store: of the shards.
         max_shard_bytes: size up to which shards are put together into one file.
+        format: how its rows are handed out.
         lineage: what it was made from, for the manifest.
         progress: is told how far it is.
 
     Raises:
         StoreError: the directory holds files that belong to no data set.
     """
-    identity = combine("output", fingerprint, max_shard_bytes)
-    if holds_dataset(path, identity):
-        directory = read_dataset_directory(path)
-        assert directory.manifest is not None
-        return Output(directory, int(directory.manifest.lineage.get("tokens", 0)), written=False)
+    identity = output_identity(fingerprint, max_shard_bytes, format)
+    found = find_output(path, identity)
+    if found is not None:
+        return found
     prepare_dataset_directory(path)
-    target = with_huggingface_metadata(schema, fingerprint=identity)
-    groups = list(_groups(shards, max_shard_bytes)) or [[]]
+    target = with_huggingface_metadata(schema, fingerprint=fingerprint)
+    groups = groups_of(shards, max_shard_bytes)
     tasks = [
         OutputTask(str(Path(path).absolute() / data_file_name(number, len(groups))), tuple(group), target)
         for number, group in enumerate(groups)
@@ -96,21 +100,38 @@ def write_output(
         path,
         [files[number].file for number in range(len(tasks))],
         schema=target,
-        fingerprint=identity,
-        lineage={**(lineage or {}), "dataset": fingerprint, "tokens": tokens},
+        fingerprint=fingerprint,
+        format=format,
+        lineage={**(lineage or {}), "output": identity, "tokens": tokens},
     )
     return Output(directory, tokens, written=True)
 
 
-def _groups(shards: Sequence[TableShard], max_bytes: int) -> Iterator[list[TableShard]]:
-    """Put neighbours together as long as they fit."""
-    group: list[TableShard] = []
+def output_identity(fingerprint: str, max_shard_bytes: int, format_: FormatState | None = None) -> str:
+    """Hash of what makes up a directory: the rows, how they are cut into files, and how they are handed out."""
+    return combine("output", fingerprint, max_shard_bytes, hash_value(asdict(format_ or FormatState())))
+
+
+def find_output(path: str | os.PathLike[str], identity: str) -> Output | None:
+    """What a directory holds, where that is complete and has this identity."""
+    try:
+        directory = read_dataset_directory(path)
+    except StoreError:
+        return None
+    lineage = directory.manifest.lineage if directory.manifest is not None else {}
+    if lineage.get("output") != identity:
+        return None
+    return Output(directory, int(lineage.get("tokens", 0)), written=False)
+
+
+def groups_of(shards: Sequence[InputShard], max_bytes: int) -> list[list[InputShard]]:
+    """Put neighbours together as long as they fit; one group at least."""
+    groups: list[list[InputShard]] = [[]]
     size = 0
     for shard in shards:
-        if group and size + shard.num_bytes > max_bytes:
-            yield group
-            group, size = [], 0
-        group.append(shard)
+        if groups[-1] and size + shard.num_bytes > max_bytes:
+            groups.append([])
+            size = 0
+        groups[-1].append(shard)
         size += shard.num_bytes
-    if group:
-        yield group
+    return groups

@@ -37,8 +37,9 @@ class Reading(DatasetBase):
             key: numbers of rows, negative ones counted from the end, or the name of a column.
 
         Returns:
-            Without a format, or with one whose batches are mappings: for a row a dict of values; for rows a dict of column to
-            values; for a column its values, which without a format are a `Column`: a sequence that reads what is looked at.
+            Without a format, or with one whose batches are mappings: for a row a dict of values; for rows a dict of
+            column to values; for a column its values, which without a format are a `Column`: a sequence that reads what
+            is looked at.
 
         Raises:
             IndexError: there is no such row.
@@ -86,7 +87,7 @@ class Reading(DatasetBase):
 
     def to_list(self) -> list[dict[str, Any]]:
         """All rows in memory, as dicts of Python values."""
-        return list(View(self._table, self._indices, FormatState()))
+        return list(self.parts.plain_view)
 
     def to_pandas(self, **options: Any) -> Any:
         """All rows as a `pandas.DataFrame`.
@@ -98,8 +99,8 @@ class Reading(DatasetBase):
 
     def to_reader(self) -> pa.RecordBatchReader:
         """All rows as a reader of Arrow record batches: views of the mapped files where there is no indices mapping."""
-        view = View(self._table, self._indices, FormatState())
-        batches = self._table.iter_batches() if self._indices is None else view.pieces()
+        view = self.parts.plain_view
+        batches = self.parts.table.iter_batches() if self.parts.indices is None else view.pieces()
         return pa.RecordBatchReader.from_batches(self.schema, batches)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -110,22 +111,26 @@ class Reading(DatasetBase):
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return describe(self.num_rows, self.schema, self._format)
+        return describe(self.num_rows, self.schema, self.parts.format)
 
     def _repr_html_(self) -> str:
-        head = View(self._table, self._indices, FormatState()).arrow_run(0, min(self.num_rows, 5)).to_pylist()
-        return describe_in_html(self.num_rows, self.schema, self._format, self.cache_files, head)
+        head = self.parts.plain_view.arrow_run(0, min(self.num_rows, 5)).to_pylist()
+        return describe_in_html(self.num_rows, self.schema, self.parts.format, self.cache_files, head)
 
     def _column(self, name: str) -> Any:
         if name not in self.column_names:
             raise KeyError(f"no column {name!r}; the columns are {self.column_names}")
         view = self._column_view(name)
-        if self._format.type in (None, "python"):
-            return Column(view, name, self.num_rows)
+        if self.parts.format.type in (None, "python"):
+            return Column(view, name)
         return view.column(name)
 
     def _column_view(self, name: str) -> View:
         """Rows of one column, in the format where it is of the columns that have one, and plain where it is not."""
-        shown = self._format.columns is None or name in self._format.columns
-        kind = FormatState(self._format.type, (name,), self._format.kwargs) if shown else FormatState(columns=(name,))
-        return View(self._table, self._indices, kind)
+        shown = self.parts.format.columns is None or name in self.parts.format.columns
+        kind = (
+            FormatState(self.parts.format.type, (name,), self.parts.format.kwargs)
+            if shown
+            else FormatState(columns=(name,))
+        )
+        return View(self.parts.table, self.parts.indices, kind)

@@ -1,15 +1,15 @@
 """The rows of a data set as the shards that a plan starts from.
 
-Each mapped file is a shard, or several where it is large, and so is each table in memory; rows under an indices mapping are cut
-by their number. Where the cuts are depends on the rows of a file and on nothing else, so that a file keeps its results
-when others come or go, and whatever the number of workers.
+Each mapped file is a shard, or several where it is large, and so is each table in memory; rows under an indices mapping
+are cut by their number. Where the cuts are depends on the rows of a file and on nothing else, so that a file keeps its
+results when others come or go, and whatever the number of workers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from raydata_ext.dataset.indexing import Positions
     from raydata_ext.dataset.indices import Indices
     from raydata_ext.plan import InputShard
-    from raydata_ext.sources import Piece
+    from raydata_ext.sources import BadRow, Piece
 
 MAX_SHARD_BYTES = 128 << 20
 """What is larger is cut, so that one big file is work for several workers."""
@@ -45,10 +45,6 @@ class KnownFile:
 
     checksum: str | None
     made_of: tuple[str, ...] = ()
-
-
-KnownFiles: TypeAlias = "Mapping[str, KnownFile]"
-"""By the path of the file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +99,10 @@ class SelectedShard:
         """Checksum of a mapped file."""
         return self.base.hash_piece(piece)
 
-    def read(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def read(
+        self,
+        on_bad_row: Callable[[str, BadRow], None] | None = None,  # noqa: ARG002 - rows of tables can be read
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The rows, copied together batch by batch."""
         size = max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.num_rows // max(1, self.num_bytes)))
         rows = self._rows
@@ -121,13 +120,13 @@ class SelectedShard:
 
 
 def shards_of(
-    table: Table, files: KnownFiles, indices: Indices | None = None, max_bytes: int = MAX_SHARD_BYTES
+    table: Table, files: Mapping[str, KnownFile], indices: Indices | None = None, max_bytes: int = MAX_SHARD_BYTES
 ) -> tuple[InputShard, ...]:
     """Cut rows into shards.
 
     Args:
         table: the rows.
-        files: what is known of the mapped files.
+        files: what is known of the mapped files, by path.
         indices: which rows, and in which order; None is all of them as they are.
         max_bytes: size above which something is cut.
 
@@ -152,7 +151,7 @@ def size_of(table: Table) -> int:
     return TableShard(table).num_bytes
 
 
-def _shards_in_place(table: Table, files: KnownFiles, max_bytes: int) -> Iterator[TableShard]:
+def _shards_in_place(table: Table, files: Mapping[str, KnownFile], max_bytes: int) -> Iterator[TableShard]:
     for block in _row_blocks(table):
         if not block.num_rows:
             continue
@@ -162,7 +161,7 @@ def _shards_in_place(table: Table, files: KnownFiles, max_bytes: int) -> Iterato
 
 
 def _shards_by_indices(
-    table: Table, files: KnownFiles, indices: Indices, max_bytes: int
+    table: Table, files: Mapping[str, KnownFile], indices: Indices, max_bytes: int
 ) -> Iterator[InputShard]:
     row_bytes = size_of(table) / max(1, table.num_rows)
     whole = _shard(table, files)
@@ -188,7 +187,7 @@ def _row_blocks(table: Table) -> Iterator[Table]:
         yield row_block[0] if len(row_block) == 1 else ConcatenationTable([row_block])
 
 
-def _shard(table: Table, files: KnownFiles) -> TableShard:
+def _shard(table: Table, files: Mapping[str, KnownFile]) -> TableShard:
     known = [(path, files[path]) for path in list_table_cache_files(table) if path in files]
     contents = tuple((path, file.checksum) for path, file in known if file.checksum is not None)
     return TableShard(table, contents, tuple(source for _, file in known for source in file.made_of))

@@ -20,8 +20,8 @@ def split_sizes(num_rows: int, test_size: float | None, train_size: float | None
 
     Args:
         num_rows: rows that there are.
-        test_size: a number of rows (int), or a share of them (float between 0 and 1), rounded up. None is what is left, or a
-            quarter where `train_size` is not given either.
+        test_size: a number of rows (int), or a share of them (float between 0 and 1), rounded up. None is what is left,
+            or a quarter where `train_size` is not given either.
         train_size: the same, rounded down. None is what is left.
 
     Raises:
@@ -38,7 +38,9 @@ def split_sizes(num_rows: int, test_size: float | None, train_size: float | None
     if train + test > num_rows:
         raise ValueError(f"train_size={train_size} and test_size={test_size} are {train + test} of {num_rows} rows")
     if train == 0:
-        raise ValueError(f"nothing is left to train on: test_size={test_size}, train_size={train_size}, {num_rows} rows")
+        raise ValueError(
+            f"nothing is left to train on: test_size={test_size}, train_size={train_size}, {num_rows} rows"
+        )
     return train, test
 
 
@@ -91,7 +93,7 @@ def _rows(name: str, size: float, num_rows: int, rounded: Any) -> int:
 def _shares(counts: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """Whole numbers that add up to `total` in the proportions of `counts`: the largest remainders are rounded up."""
     exact = total * counts / counts.sum()
-    shares = np.floor(exact).astype(np.int64)
+    shares: NDArray[np.int64] = np.floor(exact).astype(np.int64)
     missing = total - int(shares.sum())
     shares[np.argsort(shares - exact, kind="stable")[:missing]] += 1
     return shares

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raydata_ext.dataset.base import Parts
 from raydata_ext.dataset.features import as_schema
 from raydata_ext.dataset.lazy_dataset import LazyDataset
-from raydata_ext.dataset.lineage import content_of
+from raydata_ext.dataset.lineage import Lineage, content_of
 from raydata_ext.dataset.ordering import Ordering
 from raydata_ext.dataset.shards import KnownFile, joined, size_of
 from raydata_ext.fingerprint import combine
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
-    from raydata_ext.engine import ShardResult, Workers
-    from raydata_ext.engine.error_policy import OnError
-
-    _Make: TypeAlias = Callable[[Sequence[ShardResult], Workspace], Any]
+    from raydata_ext.dataset.dataset import Dataset
+    from raydata_ext.engine import OnError, ShardResult, Workers
 
 MIN_ROW_BYTES_FOR_INDICES = 256
-"""Rows of fewer bytes, on average, are written by `filter`, which takes hardly longer than the eight bytes of an indices
-mapping, and are read faster afterwards."""
+"""Rows of fewer bytes, on average, are written by `filter`, which takes hardly longer than the eight bytes of an
+indices mapping, and are read faster afterwards."""
 
 
 class Transforms(Ordering):
@@ -47,12 +46,13 @@ class Transforms(Ordering):
         receipts = [result.receipt for result in results]
         shards = [TableShard.of_receipt(workspace.store, receipt) for receipt in receipts]
         files = {path: KnownFile(sum_, shard.made_of) for shard in shards for path, sum_ in shard.contents}
-        fingerprint = combine("dataset", *(receipt.key for receipt in receipts))
-        return cls(joined([shard.table for shard in shards]), fingerprint, workspace, files=files)
+        fingerprint = combine("dataset", *(receipt.content_key for receipt in receipts))
+        return cls(Parts(joined([shard.table for shard in shards]), Lineage(fingerprint), workspace, files))
 
     def lazy(self) -> LazyDataset:
         """A plan that starts from these rows."""
-        return self._plan_in(self._workspace, self.from_results)
+        make: Any = self.from_results  # of a `Dataset`, in the end
+        return LazyDataset(Plan(self.shards), self.parts.workspace, make)
 
     def map(
         self,
@@ -95,15 +95,8 @@ class Transforms(Ordering):
         if features is not None:
             arguments["schema"] = as_schema(features)
         arguments = self._with_batch_format(arguments)
-
-        def run(workspace: Workspace) -> Self:
-            lazy = self._plan_in(workspace, self.from_results).map(function, **arguments)
-            return self._collected(
-                lazy, load_from_cache_file, executor, pool_size(workers, num_proc), on_error, max_errors
-            )
-
-        result = self._in_memory(run) if keep_in_memory else run(self._workspace)
-        return result._transmitted(self, new_fingerprint)  # noqa: SLF001 - one of us
+        run = _Run(load_from_cache_file, keep_in_memory, executor, pool_size(workers, num_proc), on_error, max_errors)
+        return self._computed(lambda lazy: lazy.map(function, **arguments), run, new_fingerprint)
 
     def filter(
         self,
@@ -121,8 +114,8 @@ class Transforms(Ordering):
     ) -> Self:
         """Keep the rows for which a function says so: `LazyDataset.filter`, collected.
 
-        Where rows are large (256 bytes and more, on average), none is written: the result is an indices mapping over the
-        same files. Small rows are written, since that costs no more. `flatten_indices` writes them in any case.
+        Where rows are large (256 bytes and more, on average), none is written: the result is an indices mapping over
+        the same files. Small rows are written, since that costs no more. `flatten_indices` writes them in any case.
 
         Args:
             function: takes a row or a batch; see `LazyDataset.filter`, as for `arguments`.
@@ -142,19 +135,15 @@ class Transforms(Ordering):
             TypeError: there is no such argument.
         """
         arguments = self._with_batch_format(arguments)
-        only_indices = size_of(self._table) >= MIN_ROW_BYTES_FOR_INDICES * max(1, self._table.num_rows)
+        run = _Run(load_from_cache_file, keep_in_memory, executor, pool_size(workers, num_proc), on_error, max_errors)
+        if size_of(self.parts.table) < MIN_ROW_BYTES_FOR_INDICES * self.parts.table.num_rows:
+            return self._computed(lambda lazy: lazy.filter(function, **arguments), run, new_fingerprint)
 
-        def run(workspace: Workspace) -> Self:
-            lazy = self._plan_in(workspace, self._kept if only_indices else self.from_results)
-            lazy = lazy.filter(function, **arguments)
-            if only_indices:
-                lazy = replace(lazy, plan=lazy.plan.then(RowNumbers()))
-            return self._collected(
-                lazy, load_from_cache_file, executor, pool_size(workers, num_proc), on_error, max_errors
-            )
+        def numbers_of_kept(lazy: LazyDataset) -> LazyDataset:
+            kept = lazy.filter(function, **arguments)
+            return replace(kept, plan=kept.plan.then(RowNumbers()), make_dataset=self._kept)
 
-        result = self._in_memory(run) if keep_in_memory and not only_indices else run(self._workspace)
-        return result._transmitted(self, new_fingerprint)  # noqa: SLF001 - one of us
+        return self._computed(numbers_of_kept, replace(run, in_memory=False), new_fingerprint)
 
     def flatten_indices(self, *, executor: str | None = None, workers: Workers | int | None = None) -> Self:
         """The rows of an indices mapping in files of their own, in order, so that neighbours lie together.
@@ -166,42 +155,28 @@ class Transforms(Ordering):
         Returns:
             This data set where it has no indices mapping.
         """
-        if self._indices is None:
-            return self._derived(self._lineage)
-        written = self._plan_in(self._workspace, self.from_results).collect(executor=executor, workers=workers)
-        return written._transmitted(self, None)  # noqa: SLF001 - one of us
+        if self.parts.indices is None:
+            return self._with()
+        return self._computed(lambda lazy: lazy, _Run(executor=executor, workers=workers), None)
 
-    def _plan_in(self, workspace: Workspace, make: _Make) -> LazyDataset:
-        return LazyDataset(Plan(self.shards), workspace, make)
+    def _computed(self, with_steps: Callable[[LazyDataset], LazyDataset], run: _Run, fingerprint: str | None) -> Self:
+        """Run a plan over these rows; the result has the format of this data set."""
+        if not run.in_memory:
+            result: Any = run.collect(with_steps(self.lazy()))
+            return self._transmitted(result.parts, fingerprint)
+        own = self.parts.workspace
+        own.path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="in-memory-", dir=own.path) as directory:
+            result = run.collect(with_steps(replace(self.lazy(), workspace=Workspace(directory))))
+            table = joined([InMemoryTable.from_file(file["filename"]) for file in result.cache_files])
+            return self._transmitted(Parts(table, Lineage(result.fingerprint), own), fingerprint)
 
     def _with_batch_format(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        if arguments.get("batched") and self._format.type not in (None, "python"):
-            return {"batch_format": self._format.type, **arguments}
+        if arguments.get("batched") and self.parts.format.type not in (None, "python"):
+            return {"batch_format": self.parts.format.type, **arguments}
         return arguments
 
-    def _collected(
-        self,
-        lazy: LazyDataset,
-        from_cache: bool,
-        executor: str | None,
-        workers: Workers | int | None,
-        on_error: OnError,
-        max_errors: float | None,
-    ) -> Any:
-        if not from_cache:
-            _forget(lazy.plan, lazy.workspace)
-        return lazy.collect(executor=executor, workers=workers, on_error=on_error, max_errors=max_errors)
-
-    def _in_memory(self, run: Callable[[Workspace], Self]) -> Self:
-        """A result that is computed in a cache of its own, which goes when its rows are in memory."""
-        self._workspace.path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="in-memory-", dir=self._workspace.path) as directory:
-            result = run(Workspace(directory))
-            paths = [file["filename"] for file in result.cache_files]
-            table = joined([InMemoryTable.from_file(path) for path in paths])
-            return type(self)(table, result.fingerprint, self._workspace)
-
-    def _kept(self, results: Sequence[ShardResult], workspace: Workspace) -> Self:
+    def _kept(self, results: Sequence[ShardResult], workspace: Workspace) -> Any:
         """The rows whose numbers in their shards are the results."""
         first = 0
         kept = []
@@ -209,18 +184,48 @@ class Transforms(Ordering):
             kept.append(workspace.store.table(result.receipt).column("row").to_numpy() + first)
             first += result.shard.num_rows or 0
         positions = np.concatenate(kept)
-        lineage = self._lineage.then("filter", *(result.receipt.key for result in results))
+        lineage = self.parts.lineage.then("filter", *(result.receipt.key for result in results))
         return self._selected(positions, lineage)
 
-    def _transmitted(self, source: Transforms, fingerprint: str | None) -> Self:
-        """The result with the format of what it was made of: it shows what that shows, and the columns that are new."""
-        format_ = source._format
+    def _transmitted(self, result: Parts, fingerprint: str | None) -> Self:
+        """A result with the format of this data set: it shows what this shows, and the columns that are new."""
+        format_, names = self.parts.format, result.table.column_names
         if format_.columns is not None:
-            hidden = set(source.column_names) - set(format_.columns)
-            shown = [name for name in format_.columns if name in self.column_names]
-            new = [name for name in self.column_names if name not in hidden and name not in shown]
+            hidden = set(self.column_names) - set(format_.columns)
+            shown = [name for name in format_.columns if name in names]
+            new = [name for name in names if name not in hidden and name not in shown]
             format_ = replace(format_, columns=(*shown, *new))
-        return self._derived(fingerprint or self._lineage, format=format_)
+        lineage = result.lineage if fingerprint is None else Lineage(fingerprint)
+        return type(self)(replace(result, lineage=lineage, format=format_))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """How a plan is run.
+
+    Attributes:
+        from_cache: take results that are in the cache; else they are computed anew.
+        in_memory: read the result into memory, and leave nothing in the cache.
+        executor: see `LazyDataset.collect`, as for the others.
+        workers: size of the pool.
+        on_error: what happens to bad rows.
+        max_errors: how many there may be.
+    """
+
+    from_cache: bool = True
+    in_memory: bool = False
+    executor: str | None = None
+    workers: Workers | int | None = None
+    on_error: OnError = "raise"
+    max_errors: float | None = None
+
+    def collect(self, lazy: LazyDataset) -> Dataset:
+        """Run the plan."""
+        if not self.from_cache:
+            _forget(lazy.plan, lazy.workspace)
+        return lazy.collect(
+            executor=self.executor, workers=self.workers, on_error=self.on_error, max_errors=self.max_errors
+        )
 
 
 def pool_size(workers: Workers | int | None, num_proc: int | None) -> Workers | int | None:

@@ -30,6 +30,9 @@ class View:
         indices: which of them, and in which order; None is all of them as they are.
         format: the columns that are shown, and as what.
 
+    Attributes:
+        num_rows: how many rows there are.
+
     Raises:
         ValueError: there is no such format or column.
         TypeError: the format has no such option.
@@ -47,7 +50,7 @@ class View:
             others = [name for name in table.column_names if name not in format.columns]
             self._table = table.select([*format.columns, *(others if format.output_all_columns else ())])
         self._indices = indices
-        self._num_rows = table.num_rows if indices is None else len(indices)
+        self.num_rows = table.num_rows if indices is None else len(indices)
         self._gives_python = isinstance(self._formatter, PythonFormatter)
 
     def row(self, position: int) -> Any:
@@ -68,7 +71,7 @@ class View:
 
     def column(self, name: str) -> Any:
         """All values of one column of the table."""
-        return self._formatter.column(self.arrow_run(0, self._num_rows).column(name))
+        return self._formatter.column(self.arrow_run(0, self.num_rows).column(name))
 
     def arrow_run(self, start: int, stop: int) -> pa.Table:
         """Rows [start, stop), which are in range; zero-copy where there is no indices mapping."""
@@ -81,10 +84,10 @@ class View:
         return self._gathered(positions if self._indices is None else self._indices.rows[positions])
 
     def pieces(self) -> Iterator[pa.RecordBatch]:
-        """All rows in order, a few at a time; of files no more than one is open, unless an indices mapping asks for more."""
+        """All rows in order, a few at a time; where there is no indices mapping, with one file open at a time."""
         if self._indices is not None:
-            for start in range(0, self._num_rows, ROWS_TOGETHER):
-                yield from self.arrow_run(start, min(start + ROWS_TOGETHER, self._num_rows)).to_batches()
+            for start in range(0, self.num_rows, ROWS_TOGETHER):
+                yield from self.arrow_run(start, min(start + ROWS_TOGETHER, self.num_rows)).to_batches()
             return
         for batch in self._table.iter_batches():
             for start in range(0, batch.num_rows, ROWS_TOGETHER):

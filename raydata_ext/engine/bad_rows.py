@@ -26,9 +26,7 @@ class NoRowToBlameError(RaydataError):
         self.error = error
 
 
-def failing_rows(
-    chunk: Chunk, error: Exception, attempt: Callable[[Chunk], Exception | None]
-) -> dict[int, Exception]:
+def failing_rows(chunk: Chunk, error: Exception, attempt: Callable[[Chunk], Exception | None]) -> dict[int, Exception]:
     """Find the rows that a step fails on.
 
     Args:

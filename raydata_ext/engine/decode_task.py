@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.fingerprint import combine
 from raydata_ext.plan import FilePart, ShardState, parts_key, read_parts
 from raydata_ext.sources import CompressedFile, Sighting
@@ -105,17 +106,20 @@ class DecodeTask:
         begun = replace(self, content=decoded.content, holder=decoded.worker)
         if self.later:
             return [replace(begun, start=self.later[0], later=self.later[1:])]
-        (part,) = decoded.parts
-        return [replace(begun, start=part.end)] if self.later is None and decoded.status == "more" else []
+        end = decoded.parts[0].end
+        if self.later is not None or decoded.status != "more" or end is None:
+            return []
+        return [replace(begun, start=end)]
 
     def run(self, worker: Worker) -> Decoded:
         """Decompress the part into the store, unless its result is there already.
 
         Raises:
-            ReadError: the file cannot be opened, or is no longer what it was. Damage within is an error of the part
-                that it is in, raised where the rows of that part are read.
+            ReadError: the file cannot be read, or is no longer what it was. Damage within is an error of the part that
+                it is in, raised where the rows of that part are read.
         """
-        content, sightings = self.content, ()
+        content = self.content
+        sightings: tuple[Sighting, ...] = ()
         if content is None:
             before = time.time_ns()
             content = self.file.hash_piece(self.file.pieces[0])
@@ -128,7 +132,7 @@ class DecodeTask:
         left = self.num_bytes - decoder.file_position
         try:
             part, is_last = self._decoded(worker, decoder), decoder.is_at_end()
-        except ReadError:
+        except DamagedInputError:
             worker.close_decoder()
             if self.later is not None:  # there was no damage when it was decompressed before
                 raise
@@ -153,7 +157,7 @@ class DecodeTask:
             part = FilePart(self.start, decoder.position, digest.hexdigest(), decoder.file_position - taken_in)
             state = self.state.of_part(chain, part)
             if state.looked_up(chain, store, quarantine=worker.program.errors.quarantines).result is None:
-                publish_lines(store, state, path, writer.finish())
+                _publish_lines(store, state, path, writer.finish())
             else:
                 writer.discard()
         return part
@@ -165,20 +169,12 @@ def lines_key(state: ShardState) -> str:
     return combine("lines", state.identity)
 
 
-def publish_lines(store: Store, state: ShardState, path: str, summary: FileSummary) -> None:
-    """Hand decompressed lines over.
-
-    Args:
-        store: where they go.
-        state: of the part.
-        path: the file that holds them.
-        summary: of that file.
-    """
-    receipt = Receipt(
-        lines_key(state), summary.rows, summary.num_bytes, summary.checksum, LINES_SCHEMA,
-        inputs=({"path": state.shard.label},),
-    )  # fmt: skip
-    store.publish(receipt, path)
+def _publish_lines(store: Store, state: ShardState, path: str, summary: FileSummary) -> None:
+    """Hand the decompressed lines of a part over, which were written before their key was known."""
+    key = lines_key(state)
+    Path(path).replace(store.writing_path(key))
+    inputs = ({"path": state.shard.label},)
+    store.publish(Receipt(key, summary.rows, summary.num_bytes, summary.checksum, LINES_SCHEMA, inputs=inputs))
 
 
 def _decoder(worker: Worker, file: InputFile, part_bytes: int, start: int) -> PartDecoder:

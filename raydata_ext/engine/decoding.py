@@ -1,4 +1,4 @@
-"""The big compressed files of a run, as the driver sees them: which shards came of them, and what is to be done next."""
+"""The big compressed files of a run, as the driver sees them: which shards came of them, and what is to be done."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Decoding:
         return states
 
     def _tasks_of_parts(self, file: ShardState, content: str | None, states: Sequence[ShardState]) -> list[Task[Any]]:
-        """Tasks for parts that are known: those whose lines are there can begin, for others the file is opened again."""
+        """Tasks for parts that are known; where lines are gone, the file is decompressed for these again."""
         there = self._workspace.store.find(map(lines_key, states))
         tasks: list[Task[Any]] = [PartTask(state) for state in states if lines_key(state) in there]
         gone = {state.shard.pieces[0].start: state for state in states if lines_key(state) not in there}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from raydata_ext.engine.pool_status import Watch
     from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task
 
 ExecutorName = Literal["ray", "inline"]
@@ -45,19 +46,22 @@ class Engine:
         self._executors: dict[ExecutorName, InlineExecutor | RayPool] = {}
         self.used: list[ExecutorName] = []
 
-    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
+    def run(
+        self, program: Program, tasks: Sequence[Task[Outcome_co]], watch: Watch | None = None
+    ) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks; nothing is started where there is none.
 
         Args:
             program: what the tasks share.
             tasks: the tasks. What is appended to the list while an outcome is handled is run, too.
+            watch: is told a few times a second how the pool on Ray is doing.
 
         Yields:
             What each task returned, as they finish.
         """
         if tasks:
             name = self._choice or self._choose(tasks)
-            yield from self._executor(name).run(program, tasks)
+            yield from self._executor(name).run(program, tasks, watch)
 
     def close(self) -> None:
         """End what was started."""

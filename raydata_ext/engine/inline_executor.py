@@ -10,13 +10,20 @@ from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task, Work
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from raydata_ext.engine.pool_status import Watch
+
 
 class InlineExecutor:
     """The executor without processes: same worker code, same results."""
 
     name = "inline"
 
-    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
+    def run(
+        self,
+        program: Program,
+        tasks: Sequence[Task[Outcome_co]],
+        watch: Watch | None = None,  # noqa: ARG002 - there is no pool to watch
+    ) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks, those included that are appended to the list while an outcome is handled.
 
         Yields:

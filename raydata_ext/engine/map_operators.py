@@ -114,9 +114,7 @@ class RowMapOperator(_MapOperator):
         changed = self._columns(chunk, changes.columns(), chunk.num_rows)
         return Chunk(self._merged(chunk.batch, changed, changes.gone), chunk.origins)
 
-    def _changes_of_rows(
-        self, chunk: Chunk, cursor: RowCursor, rows: list[LazyRow], results: list[Any]
-    ) -> RowChanges:
+    def _changes_of_rows(self, chunk: Chunk, cursor: RowCursor, rows: list[LazyRow], results: list[Any]) -> RowChanges:
         in_place = [row.changes() for row in rows]
         assigned = [
             result if type(result) is dict and not changes else self._assigned(chunk, number, result, row, changes)

@@ -1,9 +1,9 @@
 """What the deaths of workers teach: which step and which rows kill the process, down to the one row.
 
-A task whose worker died is watched from then on (see `watch`). Its next death leaves a mark of what ran. Where rows may be set
-aside, the rows of that mark are suspects: the next attempt gives them to the step in parts, which leaves a narrower
-mark, until it is one row. A row is excluded once two deaths in a row point to it, for a worker may also die of something
-else at that moment. Where a death teaches nothing, it counts as a failed attempt.
+A task whose worker died is watched from then on (see `watch`). Its next death leaves a mark of what ran. Where rows may
+be set aside, the rows of that mark are suspects: the next attempt gives them to the step in parts, which leaves a
+narrower mark, until it is one row. A row is excluded once two deaths, one after the other, point to it, for a worker may
+also die of something else at that moment. A death that teaches nothing counts as a failed attempt.
 """
 
 from __future__ import annotations

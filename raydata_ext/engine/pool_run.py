@@ -1,7 +1,8 @@
 """One list of tasks on its way through a pool of actors, which may die.
 
-An actor is given its next task while it works on one, so it never waits for the driver. When it dies, its tasks go back to the
-queue and a new actor takes its place; only the task at the head of its queue counts as tried, since that one was running.
+An actor is given its next task while it works on one, so it never waits for the driver. When it dies, its tasks go back
+to the queue and a new actor takes its place; only the task at the head of its queue counts as tried, since that one was
+running.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ class PoolRun:
     def _hand_out(self) -> None:
         """Give each actor its first task before any gets a second.
 
-        An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do. While
-        it decompresses nothing waits behind, for with what it gives the others it must go on at once.
+        An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do.
+        While it decompresses nothing waits behind, so that it can go on with the next part at once.
         """
         now = time.monotonic()
         ready = {member.info.name: member for member in self._pool.members if member.info is not None}
@@ -144,6 +145,7 @@ class PoolRun:
     def _lose(self, member: Member, error: Exception) -> Iterator[Completed[Any]]:
         """Put the tasks of a dead actor back; the oldest that is not done was the one that ran."""
         self._pool.remove(member)
+        self._pool.lost += 1
         if isinstance(error, OutOfMemoryError):
             self._pool.lower_limit()
         if not member.is_ready:

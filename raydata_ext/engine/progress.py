@@ -12,6 +12,9 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from rich.console import Console
 
+if TYPE_CHECKING:
+    from raydata_ext.engine.pool_status import PoolStatus
+
 LINE_SECONDS = 3.0
 
 
@@ -38,6 +41,10 @@ class RunProgress(ABC):
         """A task is done: bytes of its input, rows of its output."""
 
     @abstractmethod
+    def watch(self, status: PoolStatus) -> None:
+        """How the pool is doing, a few times a second; not called where there is none."""
+
+    @abstractmethod
     def end(self) -> None:
         """The phase is over, for better or worse."""
 
@@ -58,6 +65,10 @@ class Silent(RunProgress):
         pass
 
     @override
+    def watch(self, status: PoolStatus) -> None:
+        pass
+
+    @override
     def end(self) -> None:
         pass
 
@@ -68,6 +79,7 @@ class _Counting(RunProgress):
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         self.what, self.tasks, self.cached, self.total_bytes = what, tasks, done, num_bytes
         self.finished, self.bytes, self.rows = 0, 0, 0
+        self.status: PoolStatus | None = None
         self.started = time.monotonic()
 
     def resize(self, tasks: int) -> None:
@@ -78,14 +90,21 @@ class _Counting(RunProgress):
         self.bytes += num_bytes
         self.rows += rows
 
+    def watch(self, status: PoolStatus) -> None:
+        self.status = status
+
     @property
     def figures(self) -> str:
         seconds = max(time.monotonic() - self.started, 1e-9)
-        cached = f", {self.cached} cached" if self.cached else ""
-        return (
-            f"{self.finished + self.cached}/{self.tasks} shards{cached}, {self.rows:,} rows,"
-            f" {self.bytes / 1e6 / seconds:.1f} MB/s"
-        )
+        parts = [f"{self.finished + self.cached}/{self.tasks} shards"]
+        rows = self.rows
+        if self.cached:
+            parts.append(f"{self.cached} cached")
+        if self.status is not None:
+            rows += self.status.rows
+            parts.append(f"{self.status.running} running")
+            parts.append(f"{self.status.workers} workers" + (f" ({self.status.lost} lost)" if self.status.lost else ""))
+        return f"{', '.join(parts)}, {rows:,} rows, {self.bytes / 1e6 / seconds:.1f} MB/s"
 
 
 class Lines(_Counting):
@@ -104,13 +123,21 @@ class Lines(_Counting):
     @override
     def advance(self, num_bytes: int, rows: int) -> None:
         super().advance(num_bytes, rows)
-        if time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + LINE_SECONDS
-            self._console.print(f"{self.what}: {self.figures}", highlight=False)
+        self._print_now_and_then()
+
+    @override
+    def watch(self, status: PoolStatus) -> None:
+        super().watch(status)
+        self._print_now_and_then()
 
     @override
     def end(self) -> None:
         self._console.print(f"{self.what}: {self.figures}", highlight=False)
+
+    def _print_now_and_then(self) -> None:
+        if time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + LINE_SECONDS
+            self._console.print(f"{self.what}: {self.figures}", highlight=False)
 
 
 class Bars(_Counting):
@@ -135,9 +162,12 @@ class Bars(_Counting):
     @override
     def advance(self, num_bytes: int, rows: int) -> None:
         super().advance(num_bytes, rows)
-        if self._bar is not None:
-            bar, task = self._bar
-            bar.update(task, completed=self.bytes, figures=self.figures)
+        self._redraw()
+
+    @override
+    def watch(self, status: PoolStatus) -> None:
+        super().watch(status)
+        self._redraw()
 
     @override
     def end(self) -> None:
@@ -148,6 +178,11 @@ class Bars(_Counting):
             )
             bar.stop()
             self._bar = None
+
+    def _redraw(self) -> None:
+        if self._bar is not None:
+            bar, task = self._bar
+            bar.update(task, completed=self.bytes, figures=self.figures)
 
 
 def progress_for(console: Console) -> RunProgress:

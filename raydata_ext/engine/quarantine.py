@@ -43,9 +43,9 @@ RECORD_SCHEMA = pa.schema(
         "row_json": pa.string(),
     }
 )
-"""`source` is a file or piece of one, `row` the number of the row in it, from 0, unreadable rows included; `byte_offset`
-is where a row that cannot be read begins in the (decompressed) file, where that is known; `row_json` is the row as the
-step was given it, as JSON in which long values are cut."""
+"""`source` is a file or piece of one, `row` the number of the row in it, from 0, unreadable rows included;
+`byte_offset` is where a row that cannot be read begins in the (decompressed) file, where that is known; `row_json` is the
+row as the step was given it, as JSON in which long values are cut."""
 
 _MOST_MESSAGE = 4_000
 _BUFFERED_RECORDS = 100
@@ -119,6 +119,7 @@ class Quarantine:
         self._trail = trail
         self._policy = policy
         self._count = 0
+        self._first: dict[str, Any] = {}
 
     def add_unread(self, label: str, bad: BadRow) -> None:
         """Set aside a row that a reader cannot parse.
@@ -159,12 +160,13 @@ class Quarantine:
     def _add(self, num_steps: int, record: dict[str, Any]) -> None:
         """Hand a record to each result that comes after so many steps, or later."""
         self._count += 1
+        self._first = self._first or record
         for file in self.files:
             if file.num_steps >= num_steps:
                 file.add({name: _text(value) for name, value in record.items()})
         limit = self._policy.max_rows
         if limit is not None and self._count > limit:
-            raise self._policy.exceeded(self._count, None, record)
+            raise self._policy.exceeded(self._count, None, self._first)
 
 
 def failure_of(error: Exception) -> dict[str, str]:

@@ -18,6 +18,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from raydata_ext.engine.heartbeat import HeartbeatBoard
 from raydata_ext.engine.pool_member import Member
 from raydata_ext.engine.pool_run import PoolRun
+from raydata_ext.engine.pool_status import PoolStatus
 from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.engine.shard_actor import ShardActor
 from raydata_ext.engine.visibility import Sight, sight_of
@@ -26,6 +27,7 @@ from raydata_ext.errors import WorkerLostError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from raydata_ext.engine.pool_status import Watch
     from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task
     from raydata_ext.engine.workers import Workers
 
@@ -48,14 +50,22 @@ class RayPool:
     def __init__(self, workers: Workers, address: str | None = None) -> None:
         self.workers = workers
         self.members: list[Member] = []
+        self.lost = 0
         self._cluster = RayCluster(address)
         self._sight = Sight()
         self._board: Any = None
         self._limit: int | None = workers.max
         self._warned = False
 
-    def run(self, program: Program, tasks: Sequence[Task[Outcome_co]]) -> Iterator[Completed[Outcome_co]]:
+    def run(
+        self, program: Program, tasks: Sequence[Task[Outcome_co]], watch: Watch | None = None
+    ) -> Iterator[Completed[Outcome_co]]:
         """Run all tasks.
+
+        Args:
+            program: what the tasks share.
+            tasks: the tasks.
+            watch: is told a few times a second how the pool is doing.
 
         Yields:
             What each task returned, as they finish.
@@ -68,6 +78,8 @@ class RayPool:
             run = PoolRun(self, program, tasks)
             while run.unfinished:
                 yield from run.step()
+                if watch is not None:
+                    watch(self._status())
 
     def close(self) -> None:
         """End the actors, after they let go of their callables. Ray stays, for the next plan of this process."""
@@ -83,6 +95,16 @@ class RayPool:
             self.remove(member)
         if self._board is not None:
             ray.kill(self._board)
+
+    def _status(self) -> PoolStatus:
+        busy = [member for member in self.members if member.tasks]
+        return PoolStatus(
+            workers=sum(member.is_ready for member in self.members),
+            starting=sum(not member.is_ready for member in self.members),
+            running=len(busy),
+            rows=sum(member.beat.rows for member in busy if member.beat is not None),
+            lost=self.lost,
+        )
 
     @property
     def board(self) -> Any:

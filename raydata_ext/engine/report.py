@@ -1,4 +1,9 @@
-"""What a run did, in figures that add up: rows in = rows out + filtered + quarantined, for every shard."""
+"""What a run did, in figures that add up: rows in + rows added = rows out + filtered + quarantined, for every shard.
+
+Only a batched map adds rows, by returning more than it was given, or takes them away, which counts as adding a negative
+number. Every other step hands on, filters or sets aside each row that it is given. Where a file is damaged from some
+position on, all that would have come there is one row, quarantined.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from raydata_ext.errors import StoreError
+from raydata_ext.plan import quarantine_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
     from raydata_ext.engine.run_plan import ShardResult
 
 REPORT_VERSION = 1
+
+_NO_ROWS = {"rows_in": 0, "rows_out": 0, "quarantined": 0}
 
 
 @dataclass
@@ -34,6 +42,8 @@ class Report:
         executors: what did the work, in the order of first use.
         seconds: time by phase.
         results: of the last part of the plan.
+        earlier: results of the parts before it, where the plan runs in parts; each has the same shards.
+        quarantine_samples: records of some of the rows that were set aside.
     """
 
     name: str
@@ -45,39 +55,40 @@ class Report:
     executors: Sequence[str] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     results: Sequence[ShardResult] = ()
+    earlier: Sequence[Sequence[ShardResult]] = ()
+    quarantine_samples: Sequence[Mapping[str, Any]] = ()
 
     def totals(self) -> dict[str, Any]:
         """Sums over all shards."""
-        receipts = [result.receipt for result in self.results]
+        shards = self.shards()
         filtered: Counter[str] = Counter()
-        for receipt in receipts:
-            filtered.update(receipt.filtered)
-        cached = sum(result.cached for result in self.results)
+        for shard in shards:
+            filtered.update(shard["filtered"])
+        cached = sum(shard["cached"] for shard in shards)
+        sums = ("rows_in", "rows_added", "rows_out", "quarantined", "bytes_in", "bytes_out")
         return {
-            "shards": len(receipts),
-            "computed": len(receipts) - cached,
+            "shards": len(shards),
+            "computed": len(shards) - cached,
             "cached": cached,
-            "rows_in": sum(receipt.rows_in for receipt in receipts),
-            "rows_out": sum(receipt.rows for receipt in receipts),
+            **{name: sum(shard[name] for shard in shards) for name in sums},
             "filtered": sum(filtered.values()),
             "filtered_by": dict(filtered),
-            "quarantined": sum(receipt.quarantined for receipt in receipts),
-            "bytes_in": sum(result.shard.num_bytes for result in self.results),
-            "bytes_out": sum(receipt.num_bytes for receipt in receipts),
         }
 
     def steps(self) -> list[dict[str, Any]]:
         """Rows and seconds of each step over all shards."""
         steps: dict[str, dict[str, Any]] = {}
-        for result in self.results:
-            for count in result.receipt.steps:
-                total = steps.setdefault(
-                    count["step"], {"step": count["step"], "rows_in": 0, "rows_out": 0, "filtered": {}, "seconds": 0.0}
-                )
-                for name in ("rows_in", "rows_out", "seconds"):
-                    total[name] += count[name]
-                total["filtered"] = dict(Counter(total["filtered"]) + Counter(count["filtered"]))
+        for count in (count for part in self._parts() for result in part for count in result.receipt.steps):
+            total = steps.setdefault(count["step"], {"step": count["step"], **_NO_ROWS, "filtered": {}, "seconds": 0.0})
+            for name in (*_NO_ROWS, "seconds"):
+                total[name] += count.get(name, 0)
+            total["filtered"] = dict(Counter(total["filtered"]) + Counter(count["filtered"]))
         return list(steps.values())
+
+    def shards(self) -> list[dict[str, Any]]:
+        """What became of each shard."""
+        chains = zip(*self._parts(), strict=True)
+        return [_shard(number, chain, self.started) for number, chain in enumerate(chains)]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, in JSON values."""
@@ -93,8 +104,12 @@ class Report:
             "output": self.output,
             "totals": self.totals(),
             "steps": self.steps(),
-            "shards": [_shard(number, result, self.started) for number, result in enumerate(self.results)],
+            "shards": self.shards(),
+            "quarantine_samples": list(self.quarantine_samples),
         }
+
+    def _parts(self) -> list[Sequence[ShardResult]]:
+        return [*self.earlier, self.results]
 
     def write_json(self, directory: Path) -> Path:
         """Write `report.json` and return its path."""
@@ -122,24 +137,40 @@ def read_report(directory: Path) -> dict[str, Any]:
     return report
 
 
-def _shard(number: int, result: ShardResult, run_started: float) -> Mapping[str, Any]:
-    receipt, done = result.receipt, result.done
+def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dict[str, Any]:
+    """The figures of one shard.
+
+    Args:
+        number: of the shard.
+        chain: its result in each part of the plan.
+        run_started: when the run began.
+    """
+    first, last = chain[0], chain[-1]
+    receipts = [result.receipt for result in chain]
+    done = [result.done for result in chain if result.done is not None]
+    filtered: Counter[str] = Counter()
+    for receipt in receipts:
+        filtered.update(receipt.filtered)
+    quarantined = sum(receipt.quarantined for receipt in receipts)
+    rows_in, rows_out = receipts[0].rows_in, receipts[-1].rows
     return {
         "index": number,
-        "label": result.shard.label,
-        "key": receipt.key,
-        "cached": result.cached,
-        "rows_in": receipt.rows_in,
-        "rows_out": receipt.rows,
-        "filtered": dict(receipt.filtered),
-        "quarantined": receipt.quarantined,
-        "bytes_in": result.shard.num_bytes,
-        "bytes_out": receipt.num_bytes,
-        "begin": None if done is None else round(done.value.started - run_started, 4),
-        "seconds": None if done is None else round(done.value.seconds, 4),
-        "worker": None if done is None else done.value.worker,
-        "memory_high_water": None if done is None else done.memory_high_water,
-        "attempt": 1 if done is None else done.attempt,
+        "label": last.shard.label,
+        "key": receipts[-1].key,
+        "quarantine_keys": [quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined],
+        "cached": last.cached,
+        "rows_in": rows_in,
+        "rows_added": rows_out + filtered.total() + quarantined - rows_in,
+        "rows_out": rows_out,
+        "filtered": dict(filtered),
+        "quarantined": quarantined,
+        "bytes_in": first.shard.num_bytes,
+        "bytes_out": receipts[-1].num_bytes,
+        "begin": round(min(one.value.started for one in done) - run_started, 4) if done else None,
+        "seconds": round(sum(one.value.seconds for one in done), 4) if done else None,
+        "worker": done[-1].value.worker if done else None,
+        "memory_high_water": max(one.memory_high_water for one in done) if done else None,
+        "attempt": max((one.attempt for one in done), default=1),
     }
 
 

@@ -10,8 +10,9 @@ from raydata_ext.engine.decode_task import DecodeTask
 from raydata_ext.engine.decoding import Decoding
 from raydata_ext.engine.engine import SMALL_WORK_BYTES, Engine
 from raydata_ext.engine.error_policy import ErrorPolicy, ErrorTally
+from raydata_ext.engine.metrics import Metered
 from raydata_ext.engine.progress import RunProgress, Silent
-from raydata_ext.engine.shard_task import ShardOutcome
+from raydata_ext.engine.shard_task import ShardTask
 from raydata_ext.engine.worker import Completed, Program
 from raydata_ext.errors import RaydataError
 from raydata_ext.plan import Chain, InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
@@ -20,6 +21,8 @@ from raydata_ext.sources import IdentityIndex, Sighting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from raydata_ext.engine.pool_status import Watch
+    from raydata_ext.engine.shard_task import ShardOutcome
     from raydata_ext.plan.history import Origin
     from raydata_ext.store import Receipt
 
@@ -109,13 +112,13 @@ def run_plan(
     for state in resolution.states:
         if state.result is not None:
             tally.add(state.result, state.shard.num_bytes)
-    shown = progress or Silent()
+    shown = Metered(progress or Silent())
     shown.begin("computing", len(plan.shards), len(plan.shards) - len(missing), resolution.missing_bytes)
     decoding = Decoding(resolution, workspace, quarantine=quarantine)
     outcomes: dict[ShardState, Completed[ShardOutcome]] = {}
     origins: dict[str, Origin] = {}
     try:
-        for state, done in _compute(resolution, decoding, workspace, engine, tally.policy):
+        for state, done in _compute(resolution, decoding, workspace, engine, tally.policy, shown.watch):
             if done is not None:
                 outcomes[state] = done
                 origins[state.place] = resolution.origin(state, done.value.receipt.key, done.value.identity)
@@ -133,19 +136,24 @@ def run_plan(
 
 
 def _compute(
-    resolution: Resolution, decoding: Decoding, workspace: Workspace, engine: Engine, errors: ErrorPolicy
+    resolution: Resolution,
+    decoding: Decoding,
+    workspace: Workspace,
+    engine: Engine,
+    errors: ErrorPolicy,
+    watch: Watch,
 ) -> Iterator[tuple[ShardState, Completed[ShardOutcome] | None]]:
-    """Compute what is missing; parts of big compressed files whose result turns out to be there come without outcome."""
+    """Compute what is missing; parts of big compressed files whose result turns out to be there have no outcome."""
     tasks = decoding.first_tasks()
     inputs = [piece.file.path for state in resolution.states for piece in state.shard.pieces[:1] if piece.file.is_local]
     program = Program(resolution.chain, workspace.store, str(workspace.path), (*inputs[:1], *inputs[-1:]), errors)
-    for done in engine.run(program, tasks):
+    for done in engine.run(program, tasks, watch):
         task = tasks[done.number]
         if isinstance(task, DecodeTask):
             states, more = decoding.take(task, done.value)
             tasks += more
             yield from ((state, None) for state in states if state.result is not None)
-        else:
+        elif isinstance(task, ShardTask):
             yield task.state, done
 
 

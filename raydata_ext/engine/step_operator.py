@@ -1,7 +1,7 @@
 """A step at work on one shard: what an operator is, and the counts that each of them keeps.
 
-Where bad rows are set aside, a step that fails on a chunk is tried on parts of it until the rows to blame are found; the
-others are put back in front of the stream, so that batches come out as if the bad rows had never been there.
+Where bad rows are set aside, a step that fails on a chunk is tried on parts of it until the rows to blame are found.
+The others are put back in front of the stream, so that batches come out as if the bad rows had never been there.
 """
 
 from __future__ import annotations
@@ -108,9 +108,11 @@ class Operator(ABC):
 
     def _admitted(self, chunk: Chunk, watch: StepWatch) -> Chunk:
         """The chunk with its rows numbered, without those that would kill the process."""
-        numbers = np.arange(self.rows_in - chunk.num_rows, self.rows_in, dtype=np.int64)
-        chunk = Chunk(chunk.batch, chunk.origins, numbers)
-        excluded = {row: watch.excluded[number] for row, number in enumerate(numbers) if number in watch.excluded}
+        first = self.rows_in - chunk.num_rows
+        chunk = Chunk(chunk.batch, chunk.origins, np.arange(first, self.rows_in, dtype=np.int64))
+        excluded = {
+            number - first: reason for number, reason in watch.excluded.items() if first <= number < self.rows_in
+        }
         self._set_aside(chunk, {row: failure_of_worker(reason) for row, reason in excluded.items()})
         return chunk.without(excluded) if excluded else chunk
 

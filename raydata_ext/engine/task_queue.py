@@ -1,8 +1,8 @@
 """Which task a worker gets next.
 
-Tasks may come up while a run goes on: `DecodeTask`s bring the tasks of the parts that they decompress, and the task that
-decompresses the next part. Tasks that came up go before those that the run began with, so that few files are open at a
-time and few decompressed lines lie about; and a stream goes on where it is open.
+Tasks may come up while a run goes on: a `DecodeTask` brings the task of the part that it decompresses, and the task
+that decompresses the next one. Tasks that came up go before those that the run began with, so that few files are open
+at a time and few decompressed lines lie about; and a stream goes on where it is open.
 """
 
 from __future__ import annotations
@@ -69,7 +69,6 @@ class TaskQueue:
             now: the time.
             leave: how many parts are to be left for workers that are about to ask, where a stream could go on instead.
         """
-
         number = self._next(worker, workers, now, leave)
         if number is not None:
             self._decoding.pop(number, None)

@@ -117,7 +117,7 @@ class FunctionOperator(Operator):
         calls: Iterable[Sequence[Any]],
         origins: Origins,
         rows_each: int,
-        spare: bool,  # noqa: FBT001 - whether a row that it raises for is noted in `_failed`
+        spare: bool,
     ) -> list[Any]:
         results: list[Any] = []
         waiting = iter(calls)

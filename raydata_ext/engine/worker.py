@@ -43,7 +43,7 @@ class Program:
     store: Store
     cache_dir: str = ""
     inputs: tuple[str, ...] = ()
-    errors: ErrorPolicy = ErrorPolicy()
+    errors: ErrorPolicy = field(default_factory=ErrorPolicy)
 
 
 @dataclass(eq=False)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import orjson
-import ray
 
-from raydata_ext.errors import StateError
 from raydata_ext.feed.feed_state import Position, load_position, save_position
+from raydata_ext.feed.mixture import drawn_so_far
 from raydata_ext.feed.order_tracker import OrderTracker
 from raydata_ext.feed.progress import Member, Progress, RankProgress
 from raydata_ext.store.atomic_files import write_file_atomically
@@ -44,7 +44,7 @@ class CoordinatorActor:
     Args:
         plan: what is delivered.
         epoch: the first epoch.
-        state: where to begin, if not at the begin of that epoch.
+        state: where to begin, if not at the begin of that epoch; books that are there go before it.
         checkpoint_dir: where the books are written, so that they outlive the actor.
         checkpoint_every: steps between two writings.
     """
@@ -61,11 +61,12 @@ class CoordinatorActor:
         self._tracker = OrderTracker(plan)
         self._every = checkpoint_every
         self._file = None if checkpoint_dir is None else Path(checkpoint_dir) / CHECKPOINT_NAME
-        self._read_marks: list[tuple[int, Mark]] = []  # epoch and mark that feeds told, where rows are read to find them
+        self._read_marks: list[
+            tuple[int, Mark]
+        ] = []  # epoch and mark that feeds told, where rows are read to find them
         self._progress = Progress(Position(epoch))
-        was_restarted = ray.get_runtime_context().was_current_actor_reconstructed
-        books = None if self._file is None or not self._file.exists() else orjson.loads(self._file.read_bytes())
-        if books is not None and (was_restarted or state is None):
+        if self._file is not None and self._file.exists():
+            books = orjson.loads(self._file.read_bytes())
             self._begin(books["state"])
             self._recall(books)
         elif state is not None:
@@ -108,7 +109,7 @@ class CoordinatorActor:
     def state_dict(self) -> dict[str, Any]:
         """What comes next when all ranks have what all ranks received."""
         epoch, step = self._progress.common
-        return save_position(self._plan, Position(epoch, step, self._mark(epoch, step)))
+        return save_position(self._tracker.order(epoch), Position(epoch, step, self._mark(epoch, step)))
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Begin anew at a position, with other ranks."""
@@ -141,7 +142,7 @@ class CoordinatorActor:
             "missing_ranks": sorted(set(range(progress.world_size or 0)) - set(progress.ranks)),
             "num_lanes": self._plan.num_lanes,
             "global_batch_size": self._plan.global_batch_size,
-            "sources": sources_so_far(self._plan, self._mark(epoch, step)),
+            "sources": self._sources(epoch, step),
             "ranks": ranks,
         }
 
@@ -158,8 +159,8 @@ class CoordinatorActor:
             raise ValueError(f"rank is {rank} of {world_size}; it must be from 0 to world_size - 1")
         if world_size > self._plan.global_batch_size:
             raise ValueError(
-                f"world_size is {world_size}, more than the {self._plan.global_batch_size} rows of a global batch; each rank"
-                " needs one at least"
+                f"world_size is {world_size}, more than the {self._plan.global_batch_size} rows of a global batch; each"
+                " rank needs one at least"
             )
 
     def _mark(self, epoch: int, step: int) -> Mark | None:
@@ -177,6 +178,24 @@ class CoordinatorActor:
             step = min(step, record.step)
             return self._mark(epoch, step)
         return None
+
+    def _sources(self, epoch: int, step: int) -> dict[str, Any]:
+        """Rows and finished epochs of each source of a mixture."""
+        order, mark = self._tracker.order(epoch), self._mark(epoch, step)
+        names = order.mixture_names
+        if not names or (mark is None and step):  # without references nobody knows before the rows are read
+            return {}
+        rows = np.zeros(len(names), np.int64)
+        epochs = np.zeros(len(names))
+        for lane, saved in zip(order.lanes, () if mark is None else mark.lanes, strict=False):
+            taken, passes = drawn_so_far(lane, order.bases, saved)
+            rows += taken
+            epochs += passes
+        total = int(rows.sum()) or 1
+        return {
+            name: {"rows": int(rows[i]), "epochs": float(epochs[i]) / len(order.lanes), "share": int(rows[i]) / total}
+            for i, name in enumerate(names)
+        }
 
     def _forget_marks(self) -> None:
         epoch, step = self._progress.common
@@ -206,30 +225,3 @@ class CoordinatorActor:
         progress.generation, progress.world_size = books["generation"], books["world_size"]
         for rank, token, epoch, step in books["ranks"]:
             progress.ranks[rank] = RankProgress(token, epoch, step, time.monotonic())
-
-
-def sources_so_far(plan: FeedPlan, mark: Mark | None) -> dict[str, Any]:
-    """Rows and finished epochs of each source of a mixture that is the root of the stream; else nothing."""
-    names = plan.mixture_names
-    if not names:
-        return {}
-    taken, passes = [0] * len(names), [0] * len(names)
-    for lane in () if mark is None else mark.lanes:
-        cursor, done = lane["at"], lane["rows"]
-        for source in range(len(cursor["taken"])):
-            taken[source] += cursor["taken"][source]
-            passes[source] += cursor["passes"][source]
-        taken = _plus(taken, cursor, done)
-    total = sum(taken) or 1
-    return {
-        name: {"rows": rows, "epochs": done / plan.num_lanes, "share": rows / total}
-        for name, rows, done in zip(names, taken, passes, strict=True)
-    }
-
-
-def _plus(taken: list[int], cursor: Mapping[str, Any], rows: int) -> list[int]:
-    del cursor, rows
-    return taken
-
-
-__all__ = ["Assignment", "CoordinatorActor", "StateError"]

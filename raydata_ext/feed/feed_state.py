@@ -1,7 +1,8 @@
 """A position of a feed as JSON: the same whatever ranks, loaders and readers there are.
 
-It says which step of which epoch comes next, and where each lane stands then. The second only saves time: without it, the
-order is gone through again from the begin of the epoch.
+It says which step of which epoch comes next, and where each lane stands then. The second only saves time: without it,
+the order is gone through again from the begin of the epoch. Of a shuffle there is no buffer in it (`buffer_states`), so that a
+state has some 500 bytes a lane, however large buffers are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.errors import StateError
+from raydata_ext.feed.buffer_states import with_buffers, without_buffers
 from raydata_ext.feed.mixture import Mixture
 from raydata_ext.feed.rank_rows import Mark
 from raydata_ext.streaming.state import decode, encode, require_same
@@ -17,7 +19,7 @@ from raydata_ext.streaming.state import decode, encode, require_same
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from raydata_ext.feed.plan import FeedPlan
+    from raydata_ext.feed.plan import EpochOrder, FeedPlan
     from raydata_ext.streaming.nodes.base import Node
 
 VERSION = 1
@@ -39,9 +41,17 @@ class Position:
     mark: Mark | None = None
 
 
-def save_position(plan: FeedPlan, position: Position) -> dict[str, Any]:
-    """The position as JSON, bound to the plan."""
-    mark = position.mark
+def save_position(order: EpochOrder, position: Position) -> dict[str, Any]:
+    """The position as JSON, bound to the plan.
+
+    Args:
+        order: the epoch that the position is in.
+        position: the position.
+    """
+    plan, mark, bases = order.plan, position.mark, order.bases
+    if mark is not None and bases is not None:
+        lanes = zip(order.lanes, mark.lanes, strict=True)
+        mark = Mark(mark.step, tuple(without_buffers(lane, saved, bases) for lane, saved in lanes))
     return {
         "version": VERSION,
         "epoch": position.epoch,
@@ -65,6 +75,11 @@ def load_position(plan: FeedPlan, state: Mapping[str, Any]) -> Position:
     mark = state["mark"]
     if mark is not None:
         mark = Mark(mark["step"], tuple(decode(lane) for lane in mark["lanes"]))
+        order = plan.epoch(state["epoch"])
+        bases = order.bases
+        if bases is not None:
+            lanes = zip(order.lanes, mark.lanes, strict=True)
+            mark = Mark(mark.step, tuple(with_buffers(lane, saved, bases) for lane, saved in lanes))
     return Position(state["epoch"], state["step"], mark)
 
 
@@ -116,8 +131,8 @@ def _require_same_past(state: Mapping[str, Any], plan: FeedPlan) -> None:
         now = _stages(mixture, step)
         if was != now:
             raise StateError(
-                f"until step {step} the stages of the mixture were {was} and are {now}; only stages from step {step} on may"
-                " be changed"
+                f"until step {step} the stages of the mixture were {was} and are {now}; only stages from step {step} on"
+                " may be changed"
             )
 
 

@@ -23,8 +23,8 @@ class Figures:
         rows: rows delivered, padding included.
         bytes: their size as Arrow data.
         wait_seconds: how long the trainer waited for batches.
-        read_seconds: how long reading, and what is done to each row, took; in the process of the trainer, or the wait for
-            readers.
+        read_seconds: how long reading, and what is done to each row, took; in the process of the trainer, or the wait
+            for readers.
         format_seconds: how long the change to the format of the stream took.
         stalls: how often the trainer waited for longer than a millisecond.
         queue_depth: batches that were ready when the last one was asked for.

@@ -1,8 +1,8 @@
 """Lanes: the stream, cut into runs of rows of equal length, each of which is a whole stream of its own.
 
-Each source's shards are permuted for the epoch and laid end to end, and lane i of n gets the i-th of n equal runs of their
-rows; a shard that lies across a border is cut. The whole tree runs once per lane over its runs, with random numbers of
-its own. All of it is arithmetic on the bounds of shards: nothing is read.
+Each source's shards are permuted for the epoch and laid end to end, and lane i of n gets the i-th of n equal runs of
+their rows; a shard that lies across a border is cut. The whole tree runs once per lane over its runs, with random
+numbers of its own. All of it is arithmetic on the bounds of shards: nothing is read.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class _Shards:
 def lane_limit(node: Node) -> int | None:
     """Into how many lanes a stream can be cut, which is the number of rows of its smallest source; None for not at all.
 
-    A stream can be cut where its rows are those of tables, shuffled, mixed, joined, and changed row by row; not where it
-    counts rows, or where rows are left out or made.
+    A stream can be cut where its rows are those of tables, shuffled, mixed, joined, and changed row by row; not where
+    it counts rows, or where rows are left out or made.
     """
     if _can_be_shards(node):
         return max(1, sum(int((source.runs[:, 1] - source.runs[:, 0]).sum()) for source in _leaves(node)))
@@ -70,7 +70,7 @@ def lane_limit(node: Node) -> int | None:
         return lane_limit(node.child) if _can_be_shards(node.child) else None
     if isinstance(node, Transform):
         return lane_limit(node.child) if node.is_row_by_row else None
-    if isinstance(node, Interleave | Mixture):
+    if isinstance(node, Interleave | Mixture | Concat):
         limits = [lane_limit(child) for child in node.children]
         return None if None in limits else min(limit for limit in limits if limit is not None)
     return None
@@ -108,6 +108,9 @@ def lane_nodes(node: Node, epoch: int, num_lanes: int) -> list[Node]:
             replace(node.with_children(parts), seed=MixedSeed(node.seed.value, (epoch, lane)))
             for lane, parts in enumerate(children)
         ]
+    if isinstance(node, Concat) and not _can_be_shards(node):
+        children = zip(*(lane_nodes(child, epoch, num_lanes) for child in node.children), strict=True)
+        return [node.with_children(parts) for parts in children]
     return _cut(_shards(node), num_lanes)
 
 

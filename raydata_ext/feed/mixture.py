@@ -6,6 +6,7 @@ where they change, each source goes on where it is.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,12 @@ from typing_extensions import override
 
 from raydata_ext.feed.layout import ENDLESS
 from raydata_ext.streaming import IterableDataset
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.order import picked, picks_until_used_up
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import Rows, pick
-from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
+from raydata_ext.streaming.rows import References, Rows, pick
+from raydata_ext.streaming.seeds import Draws, Seed, mixed
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
@@ -120,12 +121,7 @@ class MixtureCursor(Cursor):
 
     @override
     def next(self) -> Rows:
-        left = self._rows_of_stage()
-        while left == 0:
-            self._stage += 1
-            self._picks = self._draws()
-            left = self._rows_of_stage()
-        picks = self._picks.peek()[: min(left, BLOCK)]
+        picks = self.upcoming()
         available = [self._available(source) if source in picks else 0 for source in range(len(self._inputs))]
         served = picks_until_used_up(picks, available)
         self._picks.use(served)
@@ -151,13 +147,23 @@ class MixtureCursor(Cursor):
     @override
     def load(self, state: dict[str, Any]) -> None:
         self._row, self._stage = state["row"], state["stage"]
-        self._passes, self._taken = list(state["passes"]), list(state["taken"])
+        for source, (passes, taken) in enumerate(zip(state["passes"], state["taken"], strict=True)):  # others are new
+            self._passes[source], self._taken[source] = passes, taken
         self._picks = self._draws()
         self._picks.load(state["picks"])
         for source, saved in enumerate(state["inputs"]):
             self._inputs[source] = None
             if saved is not None:
                 self._input(source).load(saved)
+
+    def upcoming(self) -> References:
+        """Numbers of the sources of the next rows, one at least, as far as they are drawn; of one stage."""
+        left = self._rows_of_stage()
+        while left == 0:
+            self._stage += 1
+            self._picks = self._draws()
+            left = self._rows_of_stage()
+        return self._picks.peek()[:left]
 
     def _draws(self) -> Draws:
         weights = self._node.stages[self._stage].weights
@@ -195,8 +201,8 @@ def mix(
 
     Args:
         sources: name to stream.
-        stages: `(first step, name to weight)`, the first from step 0 on. Weights are relative; a source that a stage does
-            not name gives no rows in it, and goes on where it was when a later stage names it.
+        stages: `(first step, name to weight)`, the first from step 0 on. Weights are relative; a source that a stage
+            does not name gives no rows in it, and goes on where it was when a later stage names it.
         seed: of the choice, not negative.
 
     Returns:
@@ -208,10 +214,29 @@ def mix(
     if seed < 0:
         raise ValueError(f"seed is {seed}; it must not be negative")
     starts = [start for start, _ in stages]
-    if not sources or not starts or starts[0] != 0 or any(a >= b for a, b in zip(starts, starts[1:], strict=False)):
+    if not sources or not starts or starts[0] != 0 or any(a >= b for a, b in itertools.pairwise(starts)):
         raise ValueError(f"stages start at steps {starts}; they must start at 0 and ascend, and there must be sources")
     made = tuple(Stage(start, _normalised(weights, list(sources))) for start, weights in stages)
     return IterableDataset(Mixture(tuple(sources), tuple(source.node for source in sources.values()), made, Seed(seed)))
+
+
+def drawn_so_far(node: Node, bases: Bases | None, saved: State) -> tuple[References, list[int]]:
+    """Rows of each source that a reader of a mixture has taken, and how often each source has ended.
+
+    Args:
+        node: the mixture.
+        bases: see `Node.open`.
+        saved: position of a `RowReader` of it.
+    """
+    assert isinstance(node, Mixture)
+    taken = np.zeros(len(node.sources), np.int64)
+    position = saved["at"]
+    taken[: len(position["taken"])] = position["taken"]
+    if saved["rows"]:
+        cursor = MixtureCursor(node, bases)
+        cursor.load(position)
+        taken += np.bincount(cursor.upcoming()[: saved["rows"]], minlength=len(taken))
+    return taken, [*position["passes"], *[0] * (len(taken) - len(position["passes"]))]
 
 
 def _normalised(weights: Mapping[str, float], names: Sequence[str]) -> tuple[float, ...]:

@@ -33,8 +33,8 @@ class FeedPlan:
         format_options: of the batches, keyword arguments of `get_formatter`.
         num_lanes: number of lanes, as many as the stream can be cut into at most.
         global_batch_size: rows of a step, over all ranks.
-        end_of_epoch: what becomes of a last step that is not full: `"drop"` leaves it out, `"pad"` fills it with the first
-            rows of the epoch again, `"uneven"` delivers what there is.
+        end_of_epoch: what becomes of a last step that is not full: `"drop"` leaves it out, `"pad"` fills it with the
+            first rows of the epoch again, `"uneven"` delivers what there is.
     """
 
     node: Node
@@ -55,7 +55,8 @@ class FeedPlan:
         """Check the arguments and choose the number of lanes; see `StreamingCoordinator.create`.
 
         Raises:
-            ValueError: an argument is out of range, or the stream cannot be cut into lanes and more than one was asked for.
+            ValueError: an argument is out of range, or the stream cannot be cut into lanes and more than one was
+                asked for.
         """
         for name, value in {"global_batch_size": global_batch_size, "num_lanes": num_lanes}.items():
             if value is not None and value < 1:
@@ -68,10 +69,11 @@ class FeedPlan:
             num_lanes = DEFAULT_LANES if limit is not None and is_shuffled(node) else 1
         if limit is None and num_lanes > 1:
             raise ValueError(
-                f"num_lanes is {num_lanes}, but this stream counts, makes or leaves out rows as it is read, and so cannot be"
-                " cut into runs of rows; use num_lanes=1, or compute its rows first (`LazyDataset.collect`)"
+                f"num_lanes is {num_lanes}, but this stream counts, makes or leaves out rows as it is read, and so"
+                " cannot be cut into runs of rows; use num_lanes=1, or compute its rows first (`LazyDataset.collect`)"
             )
-        return cls(node, stream._format, min(num_lanes, limit or 1), global_batch_size, end_of_epoch)
+        format_options = stream._format  # noqa: SLF001 - the format of a stream has no public name
+        return cls(node, format_options, min(num_lanes, limit or 1), global_batch_size, end_of_epoch)
 
     @property
     def binding(self) -> dict[str, Any]:
@@ -120,6 +122,11 @@ class EpochOrder:
         return all(lane.indexed for lane in self.lanes)
 
     @property
+    def mixture_names(self) -> tuple[str, ...]:
+        """Names of the sources, where the lanes are mixtures."""
+        return self.lanes[0].names if isinstance(self.lanes[0], Mixture) else ()
+
+    @property
     def bases(self) -> Bases | None:
         """Which references stand for which rows; the same for all readers of the epoch. None where there are none."""
         return table_bases(self.tables) if self.indexed else None
@@ -158,7 +165,9 @@ def _row_steps(node: Node) -> tuple[list[Transform], Node]:
 
 def _with_stages_in_rows(node: Node, lane: int, global_batch_size: int, num_lanes: int) -> Node:
     """A mixture's stages begin at steps; a lane counts its own rows."""
-    node = node.with_children([_with_stages_in_rows(child, lane, global_batch_size, num_lanes) for child in node.children])
+    node = node.with_children(
+        [_with_stages_in_rows(child, lane, global_batch_size, num_lanes) for child in node.children]
+    )
     if not isinstance(node, Mixture):
         return node
     stages = []

@@ -107,13 +107,14 @@ class Progress:
     def _record(self, member: Member) -> RankProgress:
         if member.generation != self.generation:
             raise StaleFeedError(
-                f"rank {member.rank} of {member.world_size} is of generation {member.generation}; the feed is at generation"
-                f" {self.generation}, with {self.world_size or 'no'} ranks yet; make a new feed of the coordinator"
+                f"rank {member.rank} of {member.world_size} is of generation {member.generation}; the feed is at"
+                f" generation {self.generation}, with {self.world_size or 'no'} ranks yet; make a new feed of the"
+                " coordinator"
             )
         record = self.ranks.get(member.rank)
         if record is None or record.token != member.token:
             raise StaleFeedError(
-                f"another feed has taken the place of this one as rank {member.rank} of {member.world_size}; use that one, or"
-                " make a new feed"
+                f"another feed has taken the place of this one as rank {member.rank} of {member.world_size}; use that"
+                " one, or make a new feed"
             )
         return record

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from raydata_ext.feed.plan import steps_of
 from raydata_ext.feed.rank_rows import EpochLog, Mark, RankRows
 from raydata_ext.streaming.nodes.gather import open_rows
@@ -18,6 +16,7 @@ from raydata_ext.streaming.row_reader import RowReader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
@@ -33,8 +32,8 @@ class RankBatch:
     Attributes:
         step: number of the step in the epoch.
         rows: the rows.
-        positions: global position of each row in the epoch; int64, shape (rows,). A padding row has the position past the
-            end that it fills.
+        positions: global position of each row in the epoch; int64, shape (rows,). A padding row has the position past
+            the end that it fills.
         is_padding: for each row whether it only fills up the last step; None where none does.
         mark: where the lanes stand after the step; None where that can be had without reading.
     """
@@ -60,8 +59,8 @@ def rank_batches(
     """
     log = EpochLog()
     node: Node = RankRows(order, share, first_step, stride, mark, log)
-    for step in order.row_steps:
-        node = replace(step, child=node)
+    for row_step in order.row_steps:
+        node = replace(row_step, child=node)
     reader = RowReader(open_rows(node, None))
     offsets, size, plan = share.offsets, order.plan.global_batch_size, order.plan
     step = first_step
@@ -77,7 +76,9 @@ def rank_batches(
             positions = positions[:found]
         is_padding = None if log.total is None else positions >= log.total
         mark_there = _mark_after(log, step)
-        yield RankBatch(step, rows, positions, is_padding if is_padding is not None and is_padding.any() else None, mark_there)
+        yield RankBatch(
+            step, rows, positions, is_padding if is_padding is not None and is_padding.any() else None, mark_there
+        )
         step += stride
 
 

@@ -1,7 +1,7 @@
 """Which offsets of a step each rank receives.
 
-Where the lanes divide evenly over the ranks and the batch over the lanes, a rank keeps to its own lanes, and so to its own
-shards; otherwise the step is cut into contiguous runs. Either way the ranks together receive the whole step.
+Where the lanes divide evenly over the ranks and the batch over the lanes, a rank keeps to its own lanes, and so to
+its own shards; otherwise the step is cut into contiguous runs. Either way the ranks together receive the whole step.
 """
 
 from __future__ import annotations
@@ -51,4 +51,5 @@ class Share:
         if not self.by_lane:
             return np.arange(self.rank * size // self.world_size, (self.rank + 1) * size // self.world_size)
         rounds = np.arange(0, size, self.num_lanes)[:, None]
-        return (rounds + np.array(self.lanes)).reshape(-1)
+        offsets: NDArray[np.int64] = (rounds + np.array(self.lanes)).reshape(-1)
+        return offsets

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset, write_output
-from raydata_ext.engine import Engine, RunProgress, Workers, run_all
+from raydata_ext.engine import Engine, ErrorPolicy, RunProgress, Workers, run_all
+from raydata_ext.engine.quarantine_files import write_quarantine_files
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import write_report_page
 from raydata_ext.errors import JobFileError
@@ -68,8 +69,12 @@ def run_job(
         pool = Workers.of(workers) if workers is not None else _workers(job)
         with Engine(job.run.executor, pool, address) as engine:
             with _timed(report, "computing"):
-                results = run_all(lazy.plan, lazy.workspace, engine, progress)[-1]
+                errors = ErrorPolicy(job.run.on_error, job.run.max_errors)
+                *report.earlier, results = run_all(lazy.plan, lazy.workspace, engine, progress, errors)
                 report.results = results
+                report.quarantine_samples = write_quarantine_files(
+                    [*report.earlier, results], lazy.workspace.store, report_directory(job)
+                )
             with _timed(report, "writing"):
                 dataset = Dataset.from_results(results, lazy.workspace)
                 report.output = _write(job, dataset, engine, lazy, progress)

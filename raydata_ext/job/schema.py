@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, field_validator, model_validator
+
+from raydata_ext.engine import ErrorPolicy, OnError
+from raydata_ext.sources import FORMATS
 
 
 class _Section(BaseModel):
@@ -15,8 +18,9 @@ class SourceSection(_Section):
     """What the rows are read from."""
 
     paths: str | list[str] = Field(description="path, directory or glob pattern, or a list of them")
-    format: Literal["text", "jsonl", "parquet", "arrow"] | None = Field(
-        None, description="format of the files; by default what their suffixes stand for"
+    format: str | None = Field(
+        None,
+        description=f"format of the files: {', '.join(FORMATS)}; by default what their suffixes stand for",
     )
     columns: list[str] | None = Field(None, description="columns to read; all by default")
     exclude: list[str] = Field([], description="shell patterns of paths to leave out")
@@ -25,6 +29,13 @@ class SourceSection(_Section):
         description="largest input of a shard, as in 256MB; larger files are split, smaller put together",
     )
     options: dict[str, Any] = Field({}, description="options of the format")
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        if name is not None and name not in FORMATS:
+            raise ValueError(f"unknown format {name!r}")
+        return name
 
 
 class FunctionSection(_Section):
@@ -109,8 +120,18 @@ class RunSection(_Section):
         None, description="what does the work; by default chosen by its size"
     )
     workers: int | WorkersSection | None = Field(None, description="size of the pool on Ray")
-    on_error: Literal["raise"] = Field("raise", description="what happens to a row that a step fails on")
+    on_error: OnError = Field(
+        "raise", description="what happens to a row that cannot be read or that a step fails on: raise or quarantine"
+    )
+    max_errors: int | float | None = Field(
+        None, description="rows that may be set aside: a number of them, or a share such as 0.01; no limit by default"
+    )
     report_dir: str | None = Field(None, description="directory of the report; by default the output path with `.run`")
+
+    @model_validator(mode="after")
+    def _is_a_policy(self) -> RunSection:
+        ErrorPolicy(self.on_error, self.max_errors)
+        return self
 
 
 class JobFile(_Section):

@@ -57,8 +57,8 @@ __all__ = [
     "explain",
     "find_results",
     "parts_key",
+    "quarantine_key",
     "read_parts",
     "remember_parts",
-    "quarantine_key",
     "resolve",
 ]

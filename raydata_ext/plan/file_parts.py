@@ -46,12 +46,14 @@ class FilePart:
 
 def find_parts(shards: Sequence[InputShard], workspace: Workspace) -> list[tuple[FilePart, ...] | None]:
     """The parts of each shard; None for what is no big compressed file, and for one that was not decompressed yet."""
-    keys: list[str | None] = []
-    for shard in shards:
+    keys: dict[int, str] = {}
+    for number, shard in enumerate(shards):
         content = workspace.index.content(shard.pieces[0]) if isinstance(shard, CompressedFile) else None
-        keys.append(None if content is None else parts_key(shard, content))
-    receipts = workspace.store.find(key for key in keys if key is not None)
-    return [read_parts(workspace.store, receipts[key]) if key in receipts else None for key in keys]
+        if isinstance(shard, CompressedFile) and content is not None:
+            keys[number] = parts_key(shard, content)
+    receipts = workspace.store.find(keys.values())
+    found = {number: receipts[key] for number, key in keys.items() if key in receipts}
+    return [read_parts(workspace.store, found[number]) if number in found else None for number in range(len(shards))]
 
 
 def parts_key(shard: CompressedFile, content: str) -> str:

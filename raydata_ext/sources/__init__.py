@@ -20,8 +20,8 @@ from raydata_ext.sources.listing import Paths, list_files
 from raydata_ext.sources.reader import BadRow, Reader
 
 __all__ = [
-    "BadRow",
     "FORMATS",
+    "BadRow",
     "CompressedFile",
     "FileShard",
     "FileSource",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import xxhash
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
+from raydata_ext.sources.compression import is_system_failure
 from raydata_ext.sources.input_file import InputFile, Piece
-from raydata_ext.sources.reader import Reader, require_columns, runs_of_units
+from raydata_ext.sources.reader import OnBadRow, Reader, require_columns, runs_of_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,11 @@ class ArrowReader(Reader):
         if file.size <= max_bytes:
             return [Piece(file)]
         batches = (message for message in _messages(Piece(file)) if message.type == _RECORD_BATCH)
-        return runs_of_units(file, [batch.metadata.size + batch.body.size for batch in batches], max_bytes)
+        try:
+            sizes = [batch.metadata.size + batch.body.size for batch in batches]
+        except DamagedInputError:
+            return [Piece(file)]  # an error when it is read, or set aside
+        return runs_of_units(file, sizes, max_bytes)
 
     def hash_piece(self, piece: Piece) -> str:
         """Hash of the schema, all dictionaries and the batches of the piece, or of the whole file."""
@@ -48,19 +53,36 @@ class ArrowReader(Reader):
             number += message.type == _RECORD_BATCH
         return digest.hexdigest()
 
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         """The record batches of the file as they are; one of no rows where there is none."""
         with _opened(piece) as source:
-            reader = _make_reader(source)
+            reader, error = self._opened_reader(source, tolerant=on_bad_row is not None)
             names = reader.schema.names if self.columns is None else list(self.columns)
             require_columns(piece, names, reader.schema.names)
-            empty = True
-            for batch in _batches(reader, piece):
-                batch.validate()
-                yield batch.select(names)
-                empty = False
+            empty, position = True, source.tell()
+            try:
+                for batch in _batches(reader, piece):
+                    batch.validate()
+                    yield batch.select(names)
+                    empty, position = False, source.tell()
+            except _DAMAGE as damage:
+                error = damage
+            if error is not None:
+                raise _damaged(piece, error, position) from error
             if empty:
                 yield pa.RecordBatch.from_pylist([], schema=reader.schema).select(names)
+
+    def _opened_reader(self, source: Any, *, tolerant: bool) -> tuple[Any, Exception | None]:
+        """A reader of the batches, and why it may not give all of them where it need not."""
+        try:
+            return _make_reader(source), None
+        except _DAMAGE as error:
+            if not tolerant:
+                raise
+            source.seek(0)
+            is_file = source.read(len(_FILE_MAGIC)) == _FILE_MAGIC
+            source.seek(_FIRST_MESSAGE_OF_FILE if is_file else 0)  # what follows there is a stream
+            return pa.ipc.open_stream(source), error
 
 
 @contextmanager
@@ -71,7 +93,12 @@ def _opened(piece: Piece) -> Iterator[Any]:
             with pa.memory_map(piece.file.path) if piece.file.is_local else pa.PythonFile(raw, mode="r") as source:
                 yield source
         except _DAMAGE as error:
-            raise ReadError(f"{piece.label}: not an Arrow IPC file, or truncated or damaged ({error})") from error
+            raise _damaged(piece, error) from error
+
+
+def _damaged(piece: Piece, error: Exception, byte_offset: int | None = None) -> ReadError:
+    message = f"{piece.label}: not an Arrow IPC file, or truncated or damaged ({error})"
+    return ReadError(message) if is_system_failure(error) else DamagedInputError(message, byte_offset)
 
 
 def _make_reader(source: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Protocol, cast
 
 import pyarrow as pa
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
 from raydata_ext.sources.member_stream import MemberStream
 
 if TYPE_CHECKING:
@@ -78,11 +78,13 @@ class DecompressedStream:
         """Read up to `size` bytes, or all; fewer at the end, or before damage, which the next call reports.
 
         Raises:
-            ReadError: the file is truncated or damaged; the message gives the position.
+            DamagedInputError: the file is truncated or damaged; the message gives the position.
+            ReadError: the file system fails.
         """
         data = self._read_steps(size) if self._is_compressed else self._read_step(size)
         if self._error is not None and not data:
-            raise ReadError(self._explain(self._error)) from self._error
+            kind = ReadError if is_system_failure(self._error) else DamagedInputError
+            raise kind(self._explain(self._error)) from self._error
         self._position += len(data)
         return data
 
@@ -123,6 +125,11 @@ class DecompressedStream:
             f"{where} of the decompressed data (of {self._file.size} compressed bytes): truncated or damaged ({error});"
             " make or copy the file again"
         )
+
+
+def is_system_failure(error: Exception) -> bool:
+    """Whether the system failed to read, rather than the content being wrong."""
+    return isinstance(error, OSError) and error.errno is not None
 
 
 def _opener(raw: IO[bytes]) -> Callable[[IO[bytes]], _Stream] | None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotation
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.csv as pc
 from pydantic import field_validator, model_validator
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.csv_records import CsvFault, Dialect, RecordBlock, record_blocks
 from raydata_ext.sources.csv_types import FALSE_VALUES, TRUE_VALUES, ColumnType
-from raydata_ext.sources.reader import Reader, require_columns
+from raydata_ext.sources.json_good_lines import raw_text
+from raydata_ext.sources.reader import BadRow, OnBadRow, Reader, require_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,21 +88,26 @@ class CsvReader(Reader):
             raise ValueError("names are those of a file without header; set header=False, or leave them out")
         return self
 
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         """One batch a block of about 4 MB; one of no rows where there is none."""
         try:
             names = self._names(piece)
             if not names:
                 return
-            parser = self._parser(piece, names)
-            empty = True
+            parser = self._parser(piece, names, tolerant=on_bad_row is not None)
+            rows = 0
             for block in self._rows(piece):
-                yield parser.parse(block)
-                empty = False
-            if empty:
+                bad: list[BadRecord] | None = None if on_bad_row is None else []
+                batch = parser.parse(block, bad)
+                for record, fault in bad or ():
+                    assert on_bad_row is not None
+                    on_bad_row(BadRow(rows + record, None, fault.message, raw_text(fault.record)))
+                yield batch
+                rows += len(block)
+            if not rows:
                 yield parser.no_rows()
         except CsvFault as fault:
-            raise ReadError(f"{piece.label}: {fault.message}") from fault
+            raise DamagedInputError(f"{piece.label}: {fault.message}") from fault
 
     @property
     def _dialect(self) -> Dialect:
@@ -113,7 +120,7 @@ class CsvReader(Reader):
         block = next((block for block in record_blocks(piece.file, self._dialect) if len(block)), None)
         if block is None:
             return []
-        fields = _fields(block.part(0, 1), self._dialect)
+        fields = _fields(block.part(0, 1), self._dialect, pa.string())
         names = fields if self.header else [f"f{number}" for number in range(len(fields))]
         for name in names:
             if names.count(name) > 1 or not name:
@@ -128,21 +135,24 @@ class CsvReader(Reader):
                 yield block.part(int(skip), len(block))
             skip = skip and not len(block)
 
-    def _parser(self, piece: Piece, names: Sequence[str]) -> _Parser:
+    def _parser(self, piece: Piece, names: Sequence[str], *, tolerant: bool) -> _Parser:
         chosen = names if self.columns is None else self.columns
         require_columns(piece, [*chosen, *self.types], list(names))
         types = {name: pa.type_for_alias(self.types[name]) for name in chosen if name in self.types}
         missing = [name for name in chosen if name not in types]
         if missing and self.infer:
-            types |= self._inferred(piece, _Parser(names, dict.fromkeys(missing, pa.string()), self))
+            parser = _Parser(names, dict.fromkeys(missing, pa.string()), self)
+            types |= self._inferred(piece, parser, tolerant=tolerant)
         return _Parser(names, {name: types.get(name, pa.string()) for name in chosen}, self)
 
-    def _inferred(self, piece: Piece, parser: _Parser) -> dict[str, pa.DataType]:
+    def _inferred(self, piece: Piece, parser: _Parser, *, tolerant: bool) -> dict[str, pa.DataType]:
+        """Types by all values; where bad records are tolerated, by those of the others."""
         columns = {name: ColumnType() for name in parser.types}
-        for block in self._rows(piece):
-            batch = parser.parse(block)
-            for name, column in columns.items():
-                column.add(batch.column(name))
+        with suppress(CsvFault, DamagedInputError) if tolerant else nullcontext():
+            for block in self._rows(piece):
+                batch = parser.parse(block, [] if tolerant else None)
+                for name, column in columns.items():
+                    column.add(batch.column(name))
         return {name: column.type for name, column in columns.items()}
 
 
@@ -153,6 +163,10 @@ class TsvReader(CsvReader):
     suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
 
     delimiter: str = "\t"
+
+
+BadRecord = tuple[int, CsvFault]
+"""Number of a record in its block, and what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -169,24 +183,34 @@ class _Parser:
     types: Mapping[str, pa.DataType]
     reader: CsvReader
 
-    def parse(self, block: RecordBlock) -> pa.RecordBatch:
+    def parse(self, block: RecordBlock, bad: list[BadRecord] | None, first: int = 0) -> pa.RecordBatch:
         """The rows of a block.
 
+        Args:
+            block: the records.
+            bad: takes records that cannot be rows; None makes the first of them an error.
+            first: number of the first record.
+
         Raises:
-            CsvFault: of the first record that cannot be a row.
+            CsvFault: of a record that cannot be a row.
         """
         try:
             batch = self._read(block.data)
         except pa.ArrowInvalid as error:
-            if len(block) == 1:
-                raise block.fault(self._explain(block, error)) from error
+            fault = block.fault(self._explain(block, error)) if len(block) == 1 else None
         else:
             if batch.num_rows == len(block):
                 return batch
-            if len(block) == 1:
-                raise block.fault("a carriage return outside of quotes, and no line feed after it")
-        middle = len(block) // 2
-        return pa.concat_batches([self.parse(block.part(0, middle)), self.parse(block.part(middle, len(block)))])
+            fault = block.fault("a carriage return outside of quotes, and no line feed after it")
+        if len(block) > 1:
+            middle = len(block) // 2
+            halves = (block.part(0, middle), first), (block.part(middle, len(block)), first + middle)
+            return pa.concat_batches([self.parse(half, bad, start) for half, start in halves])
+        assert fault is not None
+        if bad is None:
+            raise fault
+        bad.append((first, fault))
+        return self.no_rows()
 
     def no_rows(self) -> pa.RecordBatch:
         """A batch without rows."""
@@ -211,19 +235,19 @@ class _Parser:
         return batches[0] if batches else self.no_rows()
 
     def _explain(self, block: RecordBlock, error: Exception) -> str:
-        found = len(_fields(block, self.reader._dialect))  # noqa: SLF001 - the reader's own part
+        found = len(_fields(block, self.reader._dialect, pa.binary()))  # noqa: SLF001 - the reader's own part
         if found != len(self.names):
             return f"{found} fields where {len(self.names)} are expected"
         return str(error).replace("Row #1: ", "") + "; set types= to what the column holds"
 
 
-def _fields(record: RecordBlock, dialect: Dialect) -> list[str]:
-    """The fields of one record as they are."""
+def _fields(record: RecordBlock, dialect: Dialect, kind: pa.DataType) -> list[Any]:
+    """The fields of one record as they are, as strings or bytes."""
     parsing = _parse_options(dialect.delimiter, dialect.quote)
     reading = pc.ReadOptions(use_threads=False, block_size=len(record.data) + 1, autogenerate_column_names=True)
     try:
         names = pc.read_csv(pa.BufferReader(record.data), reading, parsing).column_names
-        converting = pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+        converting = pc.ConvertOptions(column_types=dict.fromkeys(names, kind))
         table = pc.read_csv(pa.BufferReader(record.data), reading, parsing, converting)
     except pa.ArrowInvalid as error:
         raise record.fault(str(error)) from error

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.compression import DecompressedStream
 from raydata_ext.sources.reader import UTF8_BOM
 
@@ -48,6 +48,7 @@ class CsvFault(Exception):  # noqa: N818 - it becomes a ReadError where the file
         text = record[: 4 * _SHOWN_CHARACTERS].decode(errors="backslashreplace").rstrip("\r\n")
         shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "..."
         self.message = f"line {line}: {reason}: {shown}"
+        self.record = record
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,7 +83,7 @@ class RecordBlock:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What separates and encloses fields, one ASCII character each; no quote is one that never has a meaning."""
+    """What separates and encloses fields, one ASCII character each; None is that nothing encloses them."""
 
     delimiter: str
     quote: str | None
@@ -117,8 +118,8 @@ def record_blocks(file: InputFile, dialect: Dialect, chunk_bytes: int = CHUNK_BY
 
 
 _ON_QUOTES = (
-    "a field with quotes in it must be enclosed in quotes, and those within doubled; set quote=None where quotes have no"
-    " meaning"
+    "a field with quotes in it must be enclosed in quotes, and those within doubled; set quote=None where quotes have"
+    " no meaning"
 )
 
 
@@ -183,7 +184,7 @@ def _utf8_chunks(file: InputFile, encoding: str, chunk_bytes: int) -> Iterator[b
                 try:
                     chunk = decoder.decode(raw).encode()
                 except UnicodeDecodeError as error:
-                    raise ReadError(
+                    raise DamagedInputError(
                         f"{file.path}: byte {position - pending + error.start}: not {encoding} ({error.reason}); set"
                         " encoding= to what the file is in"
                     ) from error

@@ -19,7 +19,7 @@ _LOSSY = r"^[-+]?(0[0-9]|[0-9]{16,}$)"
 class ColumnType:
     """Narrows down the type of one column, block by block.
 
-    Only what can be written again as it was becomes a number: `007` and integers beyond int64 stay strings, as do dates.
+    Only what can be written again as it was becomes a number: `007`, integers beyond int64 and dates stay strings.
     """
 
     _possible: list[pa.DataType] = field(default_factory=lambda: [pa.bool_(), pa.int64(), pa.float64()])

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.fingerprint import combine
 from raydata_ext.sources.compression import EXPANSION, has_compressed_name, is_compressed
 from raydata_ext.sources.formats import infer_format, make_reader
 from raydata_ext.sources.grouping import group_files
 from raydata_ext.sources.input_file import CompressedRange, InputFile, Piece
 from raydata_ext.sources.listing import Paths, list_files
+from raydata_ext.sources.reader import BadRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from raydata_ext.sources.reader import BadRow, Reader
+    from raydata_ext.sources.reader import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,25 @@ class FileShard:
             ReadError: a file cannot be read, or a row and there is no `on_bad_row`.
         """
         for piece in self.pieces:
-            reader, label = self.reader, piece.label
-            for batch in reader.read(piece) if on_bad_row is None else reader.read(piece, partial(on_bad_row, label)):
-                yield label, batch
+            batches = self.reader.read(piece) if on_bad_row is None else self._readable(piece, on_bad_row)
+            for batch in batches:
+                yield piece.label, batch
+
+    def _readable(self, piece: Piece, on_bad_row: Callable[[str, BadRow], None]) -> Iterator[pa.RecordBatch]:
+        """The rows of a piece that can be read. Where nothing can be read any more, the rest counts as one bad row."""
+        rows = 0
+
+        def report(row: BadRow) -> None:
+            nonlocal rows
+            rows += 1
+            on_bad_row(piece.label, row)
+
+        try:
+            for batch in self.reader.read(piece, report):
+                rows += batch.num_rows
+                yield batch
+        except DamagedInputError as error:
+            report(BadRow(rows, error.byte_offset, f"nothing is read from here on: {error}"))
 
 
 def label_of(sources: Sequence[str]) -> str:
@@ -148,8 +165,8 @@ def scan_files(
     """List files and cut them into shards, without reading more than footers of files that are to be split.
 
     Files above `max_shard_bytes` are split where the format allows it, those with compressed lines when they are
-    decompressed; smaller ones of the same path or pattern are grouped (see `grouping`). A compressed file counts as four
-    times its size.
+    decompressed; smaller ones of the same path or pattern are grouped (see `grouping`). A compressed file counts as
+    four times its size.
 
     Args:
         paths: paths, directories or patterns, see `list_files`.
@@ -165,7 +182,7 @@ def scan_files(
     """
     if max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
-    files = list_files(paths, exclude=exclude)
+    files: Sequence[InputFile] = list_files(paths, exclude=exclude)
     reader = make_reader(format or infer_format(files), {"columns": columns, **reader_options}).fitted_to(files)
     files = reader.files_of_rows(files)
     shards = tuple(_cut_and_grouped(reader, files, max_shard_bytes))

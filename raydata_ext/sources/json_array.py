@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.input_file import Piece
 from raydata_ext.sources.json_array_blocks import ArrayBlock, array_blocks, holds_array
 from raydata_ext.sources.json_block import JsonBlockParser
 from raydata_ext.sources.json_faults import JsonFault
+from raydata_ext.sources.json_good_lines import parse_good_lines
 from raydata_ext.sources.jsonl import JsonLinesReader
+from raydata_ext.sources.reader import BadRow, OnBadRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,20 +44,27 @@ class JsonReader(JsonLinesReader):
         return super().split(file, max_bytes)
 
     @override
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         if piece.end is not None or not holds_array(piece.file):
-            yield from super().read(piece)
+            yield from super().read(piece, on_bad_row)
             return
         parser = JsonBlockParser()
         for block in array_blocks(piece.file):
-            try:
-                block.require_objects()
-                batch = parser.parse(block.lines)
-            except JsonFault as fault:
-                raise ReadError(_explain(piece, block, fault)) from fault
+            if on_bad_row is None or block.has_gaps():
+                batch = _parsed(parser, piece, block)
+            else:
+                batch, bad = parse_good_lines(parser, block.lines)
+                for line in bad:
+                    on_bad_row(BadRow(block.first - 1 + line.row, block.offset + line.start, line.reason, line.raw))
             yield self._project(batch)
 
 
-def _explain(piece: Piece, block: ArrayBlock, fault: JsonFault) -> str:
-    number, byte = block.number_of(fault.start), block.offset + fault.start
-    return f"{piece.label}: element {number} (from byte {byte}): {fault.reason}: {fault.shown}"
+def _parsed(parser: JsonBlockParser, piece: Piece, block: ArrayBlock) -> pa.RecordBatch:
+    try:
+        block.require_objects()
+        return parser.parse(block.lines)
+    except JsonFault as fault:
+        number, byte = block.number_of(fault.start), block.offset + fault.start
+        raise DamagedInputError(
+            f"{piece.label}: element {number} (from byte {byte}): {fault.reason}: {fault.shown}", byte
+        ) from fault

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.compression import DecompressedStream
 from raydata_ext.sources.json_faults import JsonFault
 from raydata_ext.sources.reader import UTF8_BOM
@@ -63,6 +63,10 @@ class ArrayBlock:
                 raise JsonFault(self.lines, start, reason)
             start += len(line) + 1
 
+    def has_gaps(self) -> bool:
+        """Whether there are commas with no element between them."""
+        return any(not line.strip(_WHITESPACE) for line in self.lines.split(b"\n"))
+
     def number_of(self, position: int) -> int:
         """Number (from 1) of the element at a position of the block."""
         return self.first + self.lines.count(b"\n", 0, position)
@@ -102,7 +106,9 @@ def array_blocks(file: InputFile, chunk_bytes: int = CHUNK_BYTES) -> Iterator[Ar
                 _require_blank(file, offset, parts[0], stream)
                 return
             position += len(chunk)
-    raise ReadError(f"{file.path}: byte {position}: the array does not end; the file is cut off: make or copy it again")
+    raise DamagedInputError(
+        f"{file.path}: byte {position}: the array does not end; the file is cut off: make or copy it again", offset
+    )
 
 
 @dataclass
@@ -160,9 +166,8 @@ class _Scanner:
 def _require_blank(file: InputFile, offset: int, rest: bytes, stream: DecompressedStream) -> None:
     while True:
         if rest.strip(_WHITESPACE):
-            raise ReadError(
-                f"{file.path}: after byte {offset}, where the array ends: there is something more; a file holds one array"
-            )
+            message = f"{file.path}: after byte {offset}, where the array ends: there is something more"
+            raise DamagedInputError(f"{message}; a file holds one array", offset)
         rest = stream.read(_HEAD_BYTES)
         if not rest:
             return

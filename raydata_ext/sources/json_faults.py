@@ -79,8 +79,8 @@ def require_safe(block: bytes) -> None:
 
 def find_fault(block: bytes) -> JsonFault | None:
     """The first line that by itself is no row, or None."""
-    for start, end in _lines(block):
-        reason = _explain(block[start:end])
+    for start, end in lines_of(block):
+        reason = fault_of_line(block[start:end])
         if reason is not None:
             return JsonFault(block, start, reason)
     return None
@@ -90,18 +90,18 @@ def fault_of_row(block: bytes, message: str) -> JsonFault:
     """What Arrow says of a row that does not go with those before it, where each line by itself is a row or blank."""
     match = _ROW.match(message)
     reason, row = (match[1], int(match[2])) if match else (message, 0)
-    filled = (start for start, end in _lines(block) if block[start:end].strip())
+    filled = (start for start, end in lines_of(block) if block[start:end].strip())
     start = next(itertools.islice(filled, row, None), 0)
     return JsonFault(block, start, f"{reason}; all values of a key must be of one kind, and a key may occur once")
 
 
 def _require_row(block: bytes, start: int) -> None:
-    reason = _explain(block[start : _line_end(block, start)])
+    reason = fault_of_line(block[start : _line_end(block, start)])
     if reason is not None:
         raise JsonFault(block, start, reason)
 
 
-def _explain(line: bytes) -> str | None:
+def fault_of_line(line: bytes) -> str | None:
     """Why a line is no row, or None where it is one, or blank."""
     if not line.strip():
         return None
@@ -132,7 +132,8 @@ def _num_levels(line: bytes) -> int:
     return int(np.cumsum(steps).max(initial=0))
 
 
-def _lines(block: bytes) -> Iterator[tuple[int, int]]:
+def lines_of(block: bytes) -> Iterator[tuple[int, int]]:
+    """Where each line begins and ends, without its line end."""
     start = 0
     while start < len(block):
         end = _line_end(block, start)

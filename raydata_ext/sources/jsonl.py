@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.json_block import JsonBlockParser
 from raydata_ext.sources.json_faults import JsonFault
+from raydata_ext.sources.json_good_lines import parse_good_lines
 from raydata_ext.sources.line_blocks import count_lines, hash_lines, line_blocks, split_at_lines
-from raydata_ext.sources.reader import UTF8_BOM, Reader
+from raydata_ext.sources.reader import UTF8_BOM, BadRow, OnBadRow, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,15 +45,19 @@ class JsonLinesReader(Reader):
         """Hash of the lines that begin in the piece, or of the whole file."""
         return super().hash_piece(piece) if piece.end is None else hash_lines(piece)
 
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         """One batch a block of about 4 MB; blocks may differ in schema."""
         parser = JsonBlockParser()
+        rows = 0
         for offset, block in line_blocks(piece):
             mark = len(UTF8_BOM) if offset == 0 and block.startswith(UTF8_BOM) else 0
-            try:
-                batch = parser.parse(block[mark:])
-            except JsonFault as fault:
-                raise ReadError(_explain(piece, offset + mark, fault)) from fault
+            if on_bad_row is None:
+                batch = _parsed(parser, piece, offset + mark, block[mark:])
+            else:
+                batch, bad = parse_good_lines(parser, block[mark:])
+                for line in bad:
+                    on_bad_row(BadRow(rows + line.row, offset + mark + line.start, line.reason, line.raw))
+                rows += batch.num_rows + len(bad)
             if batch.num_rows:
                 yield self._project(batch)
 
@@ -64,7 +69,12 @@ class JsonLinesReader(Reader):
         return pa.RecordBatch.from_arrays(arrays, list(self.columns))
 
 
-def _explain(piece: Piece, offset: int, fault: JsonFault) -> str:
-    byte = offset + fault.start
-    line = 1 + count_lines(piece, byte)
-    return f"{piece.label}: line {line} (from byte {byte}): {fault.reason}: {fault.shown}"
+def _parsed(parser: JsonBlockParser, piece: Piece, offset: int, block: bytes) -> pa.RecordBatch:
+    try:
+        return parser.parse(block)
+    except JsonFault as fault:
+        byte = offset + fault.start
+        line = 1 + count_lines(piece, byte)
+        raise DamagedInputError(
+            f"{piece.label}: line {line} (from byte {byte}): {fault.reason}: {fault.shown}", byte
+        ) from fault

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import xxhash
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
 from raydata_ext.sources.compression import DecompressedStream, is_compressed
 from raydata_ext.sources.decoded_lines import read_decoded_lines
 from raydata_ext.sources.input_file import CompressedRange, InputFile, Piece
@@ -91,7 +91,7 @@ def cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) 
         block_bytes: bytes of a block; a longer line makes a longer block.
     """
     rest: list[bytes] = []  # the begin of a line, in as many parts as it took so far
-    while chunk := read(block_bytes):
+    while chunk := _read_from_line(read, block_bytes, position):
         cut = chunk.rfind(b"\n") + 1
         if cut:
             block = b"".join([*rest, memoryview(chunk)[:cut]])
@@ -102,6 +102,15 @@ def cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) 
             rest.append(chunk[cut:])
     if rest:
         yield position, b"".join(rest)
+
+
+def _read_from_line(read: Callable[[int], bytes], size: int, line: int) -> bytes:
+    """Read on; what is damaged then is the line that begins at the byte offset `line`, and all that follows it."""
+    try:
+        return read(size)
+    except DamagedInputError as error:
+        error.byte_offset = line
+        raise
 
 
 def _compressed_range(piece: CompressedRange, block_bytes: int) -> Iterator[tuple[int, bytes]]:

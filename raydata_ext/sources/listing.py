@@ -24,9 +24,9 @@ def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile,
     """List the files of a source: paths in the order given, the files of each sorted by path, every file once.
 
     A path that exists is taken as it stands, even where it could be read as a pattern. A directory that `save_to_disk`
-    wrote stands for the files that its `state.json` names, in that order; so does a pattern that matches this file. A file's name is its path
-    relative to the directory, or to the part of the pattern before the first wildcard; the names of files that are
-    given one by one are relative to the deepest directory that holds all of these.
+    wrote stands for the files that its `state.json` names, in that order. A file's name is its path relative to the
+    directory, or to the part of the pattern before the first wildcard; the names of files that are given one by one are
+    relative to the deepest directory that holds all of these.
 
     Args:
         paths: one or more files, directories (read recursively, names that begin with `.` or `_` left out) or glob

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
-
 from pydantic import field_validator
 from typing_extensions import override
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
+from raydata_ext.sources.compression import is_system_failure
 from raydata_ext.sources.hive import partition_columns, partition_types
 from raydata_ext.sources.input_file import InputFile, Piece
-from raydata_ext.sources.reader import HASH_BLOCK_BYTES, Reader, require_columns, runs_of_units
+from raydata_ext.sources.reader import HASH_BLOCK_BYTES, OnBadRow, Reader, require_columns, runs_of_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 BATCH_ROWS = 1000
+_DAMAGE = (pa.ArrowException, OSError, EOFError, ValueError, MemoryError)
 _BUFFER_BYTES = 1 << 20
 """Read ahead of each column, so that a column chunk of a gigabyte is not held whole."""
 
@@ -35,8 +36,8 @@ class ParquetReader(Reader):
 
     Attributes:
         hive: whether names of directories are columns.
-        partition_types: Arrow types of these columns, as in `{"year": "int64"}`. Those that are not given are int64 where
-            the values of all files are integers (`07` is none), else string.
+        partition_types: Arrow types of these columns, as in `{"year": "int64"}`. Those that are not given are int64
+            where the values of all files are integers (`07` is none), else string.
     """
 
     format: ClassVar[str] = "parquet"
@@ -72,8 +73,11 @@ class ParquetReader(Reader):
         """Runs of row groups of at most `max_bytes` compressed bytes (one row group where it is larger)."""
         if file.size <= max_bytes:
             return [Piece(file)]
-        with _opened(Piece(file)) as (_, parquet):
-            bounds = [_row_group_bytes(parquet, i) for i in range(parquet.metadata.num_row_groups)]
+        try:
+            with _opened(Piece(file)) as (_, parquet):
+                bounds = [_row_group_bytes(parquet, i) for i in range(parquet.metadata.num_row_groups)]
+        except DamagedInputError:
+            return [Piece(file)]  # an error when it is read, or set aside
         return runs_of_units(file, [high - low for low, high in bounds], max_bytes)
 
     def hash_piece(self, piece: Piece) -> str:
@@ -94,7 +98,11 @@ class ParquetReader(Reader):
                     digest.update(stream.read(min(HASH_BLOCK_BYTES, high - at)))
         return digest.hexdigest()
 
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(
+        self,
+        piece: Piece,
+        on_bad_row: OnBadRow | None = None,  # noqa: ARG002 - no row can be told apart within damage
+    ) -> Iterator[pa.RecordBatch]:
         """Batches of up to 1,000 rows; one of no rows where there is none."""
         with _opened(piece) as (_, parquet):
             schema, partitions = parquet.schema_arrow, self._partitions
@@ -103,11 +111,14 @@ class ParquetReader(Reader):
             require_columns(piece, names, [*own, *partitions])
             own = [name for name in names if name not in partitions]
             groups = range(piece.start, parquet.metadata.num_row_groups if piece.end is None else piece.end)
-            empty = True
-            for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=own, use_threads=False):
-                yield self._with_partitions(piece, batch.select(own), names)
-                empty = False
-            if empty:
+            rows = 0
+            try:
+                for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=own, use_threads=False):
+                    rows += batch.num_rows
+                    yield self._with_partitions(piece, batch.select(own), names)
+            except _DAMAGE as error:
+                raise _damaged(piece, error, _byte_of_row(parquet, groups, rows)) from error
+            if not rows:
                 no_rows = pa.RecordBatch.from_pylist([], schema=schema).select(own)
                 yield self._with_partitions(piece, no_rows, names)
 
@@ -127,8 +138,22 @@ def _opened(piece: Piece) -> Iterator[tuple[Any, Any]]:
         try:
             parquet = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
             yield stream, parquet
-        except (pa.ArrowException, OSError, EOFError, ValueError, MemoryError) as error:
-            raise ReadError(f"{piece.label}: not a Parquet file, or truncated or damaged ({error})") from error
+        except _DAMAGE as error:
+            raise _damaged(piece, error) from error
+
+
+def _damaged(piece: Piece, error: Exception, byte_offset: int | None = None) -> ReadError:
+    message = f"{piece.label}: not a Parquet file, or truncated or damaged ({error})"
+    return ReadError(message) if is_system_failure(error) else DamagedInputError(message, byte_offset)
+
+
+def _byte_of_row(parquet: Any, groups: Iterable[int], row: int) -> int | None:
+    """Where the row group begins in which a row is, counted over some row groups."""
+    for number in groups:
+        row -= parquet.metadata.row_group(number).num_rows
+        if row < 0:
+            return _row_group_bytes(parquet, number)[0]
+    return None
 
 
 def _row_group_bytes(parquet: Any, number: int) -> tuple[int, int]:

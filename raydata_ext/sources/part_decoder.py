@@ -93,4 +93,11 @@ class PartDecoder:
 
     def _take(self, size: int) -> bytes:
         taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken if len(taken) == size else taken + self._stream.read(size - len(taken))
+        if len(taken) == size:
+            return taken
+        try:
+            return taken + self._stream.read(size - len(taken))
+        except ReadError:
+            if not taken:
+                raise
+            return taken  # the stream says so again the next time

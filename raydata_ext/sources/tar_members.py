@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, cast
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.compression import DecompressedStream
 
 if TYPE_CHECKING:
@@ -29,10 +29,12 @@ class TarMember:
     Attributes:
         name: path in the tar file.
         place: the member as messages name it.
+        byte_offset: where it begins in the (decompressed) tar file.
     """
 
     name: str
     place: str
+    byte_offset: int
     _tar: tarfile.TarFile
     _info: tarfile.TarInfo
 
@@ -40,21 +42,22 @@ class TarMember:
         """All bytes.
 
         Raises:
-            ReadError: the tar file is cut off.
+            DamagedInputError: the tar file is cut off.
         """
         stream = self._tar.extractfile(self._info)
         assert stream is not None  # it is a regular file
         try:
             return stream.read()
         except (tarfile.TarError, EOFError) as error:
-            raise ReadError(f"{self.place}: the tar file is cut off ({error}); make or copy it again") from error
+            message = f"{self.place}: the tar file is cut off ({error}); make or copy it again"
+            raise DamagedInputError(message, self.byte_offset) from error
 
 
 def tar_members(file: InputFile) -> Iterator[TarMember]:
     """Go through the regular files of a tar file, which may be compressed.
 
     Raises:
-        ReadError: it is no tar file, or cut off or damaged; the members before that come first.
+        DamagedInputError: it is no tar file, or cut off or damaged; the members before that come first.
     """
     with closing(DecompressedStream(file)) as stream:
         watched = _Watched(stream)
@@ -63,11 +66,13 @@ def tar_members(file: InputFile) -> Iterator[TarMember]:
                 while (info := tar.next()) is not None:
                     if info.isfile():
                         name = info.name.encode(errors="surrogateescape").decode(errors="backslashreplace")
-                        yield TarMember(name, f"{file.path}: {name!r} (from byte {info.offset})", tar, info)
+                        yield TarMember(
+                            name, f"{file.path}: {name!r} (from byte {info.offset})", info.offset, tar, info
+                        )
                     tar.members.clear()  # type: ignore[attr-defined]  # else it remembers all of them
                 _require_end(file, tar.offset, watched)
         except (tarfile.TarError, EOFError) as error:
-            raise ReadError(f"{file.path}: not a tar file, or cut off or damaged ({error})") from error
+            raise DamagedInputError(f"{file.path}: not a tar file, or cut off or damaged ({error})") from error
 
 
 @dataclass
@@ -96,4 +101,5 @@ def _require_end(file: InputFile, offset: int, watched: _Watched) -> None:
     block = watched.read_last(offset)[: tarfile.BLOCKSIZE]
     if block != _NO_MEMBER:
         problem = "cut off" if len(block) < tarfile.BLOCKSIZE else "damaged"
-        raise ReadError(f"{file.path}: byte {offset}: {problem}, for neither a member nor the end mark is there")
+        message = f"{file.path}: byte {offset}: {problem}, for neither a member nor the end mark is there"
+        raise DamagedInputError(message, offset)

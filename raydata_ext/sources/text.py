@@ -5,21 +5,23 @@ from __future__ import annotations
 import codecs
 import re
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from pydantic import field_validator, model_validator
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.compression import DecompressedStream
 from raydata_ext.sources.input_file import InputFile, Piece
+from raydata_ext.sources.json_good_lines import raw_text
 from raydata_ext.sources.line_blocks import hash_lines, line_blocks, split_at_lines
-from raydata_ext.sources.reader import UTF8_BOM, Reader
+from raydata_ext.sources.reader import UTF8_BOM, BadRow, OnBadRow, Reader
 from raydata_ext.sources.utf8 import utf8_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 _MOST_BYTES = 2**31 - 1
 _BLANK_LINES = re.compile(rb"(?m:^)(?:[ \t]*\n)+")
@@ -29,8 +31,8 @@ class TextReader(Reader):
     r"""Reads text files.
 
     A line ends at `\n`; one `\r` before it is taken off, one elsewhere is part of the line. A byte order mark at the
-    begin of a file is taken off. A paragraph is a run of lines that are not blank; blank are those of nothing but spaces
-    and tabs. Otherwise whole files are taken as they are.
+    begin of a file is taken off. A paragraph is a run of lines that are not blank; blank are those of nothing but
+    spaces and tabs. Otherwise whole files are taken as they are.
 
     Attributes:
         unit: what makes a row, `"line"`, `"paragraph"` or `"file"`.
@@ -96,10 +98,14 @@ class TextReader(Reader):
         """Hash of the lines that begin in the piece, or of the whole file."""
         return super().hash_piece(piece) if piece.end is None else hash_lines(piece)
 
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Batches of one text column (string) and the path column where asked for."""
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
+        """Batches of one text column (string) and the path column where asked for.
+
+        What cannot be decoded is a bad row where the unit is a line; else nothing comes after it.
+        """
         empty = True
-        units = {"line": self._lines, "paragraph": self._paragraphs, "file": self._whole}
+        units: Mapping[str, Callable[[Piece], Iterator[pa.Array]]]
+        units = {"line": partial(self._lines, on_bad_row), "paragraph": self._paragraphs, "file": self._whole}
         for texts in units[self.unit](piece):
             yield self._batch(piece, texts)
             empty = False
@@ -117,8 +123,8 @@ class TextReader(Reader):
             data = self._decode(piece, 0, stream.read())
         yield _strings(piece, np.array([0, len(data)]), data)
 
-    def _lines(self, piece: Piece) -> Iterator[pa.Array]:
-        for text in self._blocks(piece):
+    def _lines(self, on_bad_row: OnBadRow | None, piece: Piece) -> Iterator[pa.Array]:
+        for text in self._blocks(piece, on_bad_row):
             ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
             ends -= np.arange(len(ends))
             data = text.replace(b"\n", b"")
@@ -139,11 +145,31 @@ class TextReader(Reader):
         before, _, last_line = text.rpartition(b"\n")
         yield _strings_of(piece, [text if last_line.strip(b" \t") else before])
 
-    def _blocks(self, piece: Piece) -> Iterator[bytes]:
+    def _blocks(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[bytes]:
         r"""Whole lines in UTF-8 that end at `\n` alone."""
+        lines = 0
         for offset, block in line_blocks(piece):
-            text = self._decode(piece, offset, block)
+            if on_bad_row is None:
+                text = self._decode(piece, offset, block)
+            else:
+                text = self._decode_lines(piece, offset, block, lines, on_bad_row)
+                lines += block.count(b"\n") + (not block.endswith(b"\n"))
             yield text.replace(b"\r\n", b"\n") if b"\r" in text else text
+
+    def _decode_lines(self, piece: Piece, offset: int, block: bytes, row: int, on_bad_row: OnBadRow) -> bytes:
+        """The same as `_decode` of the lines that can be decoded."""
+        try:
+            return self._decode(piece, offset, block)
+        except DamagedInputError:
+            pass
+        good: list[bytes] = []
+        for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), row):
+            try:
+                good.append(self._decode(piece, offset, line) + b"\n")
+            except DamagedInputError as error:
+                on_bad_row(BadRow(number, offset, str(error.__cause__), raw_text(line)))
+            offset += len(line) + 1
+        return b"".join(good)
 
     def _decode(self, piece: Piece, offset: int, data: bytes) -> bytes:
         """UTF-8 of `data`, which is returned as it is where it is valid UTF-8 already."""
@@ -154,9 +180,11 @@ class TextReader(Reader):
                 return body.decode(self.encoding, self.encoding_errors).encode()
         except UnicodeError as error:
             start = getattr(error, "start", 0) if isinstance(error, UnicodeDecodeError) else 0
-            raise ReadError(
-                f"{piece.label}: byte {offset + mark + start}: not {self.encoding} ({error}); set encoding= to what the"
-                ' file is in, or encoding_errors="replace"'
+            byte = offset + mark + start
+            raise DamagedInputError(
+                f"{piece.label}: byte {byte}: not {self.encoding} ({error}); set encoding= to what the file is in, or"
+                ' encoding_errors="replace"',
+                byte,
             ) from error
         return body
 
@@ -168,7 +196,7 @@ def _strings_of(piece: Piece, texts: list[bytes]) -> pa.Array:
 
 def _strings(piece: Piece, offsets: np.ndarray, data: bytes) -> pa.Array:
     if len(data) > _MOST_BYTES:
-        raise ReadError(
+        raise DamagedInputError(
             f"{piece.label}: a text of {len(data)} bytes; a row holds {_MOST_BYTES} at most; cut it up before"
         )
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]

@@ -10,8 +10,8 @@
     borders   i64[borders]  in Megatron's files only: the first item of each document, then the number of items
     modes     i8[items]     in multimodal files of Megatron only
 
-All is little-endian. Items lie without gaps, so the pointers follow from the sizes; those in the file are not used, since
-files exist in which they overflowed. Both write version 1, so they are told apart by the size of the file.
+All is little-endian. Items lie without gaps, so the pointers follow from the sizes; those in the file are not used,
+since files exist in which they overflowed. Both write version 1, so they are told apart by the size of the file.
 
 Source: fairseq `indexed_dataset.py`; Megatron-LM `core/datasets/indexed_dataset.py`.
 """
@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,24 +64,24 @@ class TokenIndex:
         """Read the begin of an index, and check that it goes with a `.bin` file of so many bytes.
 
         Raises:
-            ReadError: it is no index, is cut off, or is that of another file.
+            DamagedInputError: it is no index, is cut off, or is that of another file.
         """
         with file.open() as stream:
             head = stream.read(_MEGATRON_HEADER.size)
             if len(head) < _HEADER.size or not head.startswith(_MAGIC):
-                raise ReadError(f"{file.path}: it does not begin with {_MAGIC!r}, so it is no index of tokens")
+                raise DamagedInputError(f"{file.path}: it does not begin with {_MAGIC!r}, so it is no index of tokens")
             _, version, code, items = _HEADER.unpack_from(head)
             if version != 1 or not 1 <= code <= len(_TYPES):
-                raise ReadError(f"{file.path}: version {version} and type code {code} are not known")
+                raise DamagedInputError(f"{file.path}: version {version} and type code {code} are not known")
             start = _header_bytes(file, head, items)
             tokens = sum(int(sizes.sum(dtype=np.int64)) for sizes in _read_sizes(file, stream, start, items))
         dtype = np.dtype(_TYPES[code - 1]).newbyteorder("<")
         if code == _FLOAT32_CODE and tokens * np.dtype(np.float32).itemsize == bin_bytes:
             dtype = np.dtype("<f4")
         if tokens * dtype.itemsize != bin_bytes:
-            raise ReadError(
-                f"{file.path}: it speaks of {tokens} tokens of {dtype}, {tokens * dtype.itemsize} bytes, but the .bin file"
-                f" beside it has {bin_bytes}; one of them is cut off, or belongs to another"
+            raise DamagedInputError(
+                f"{file.path}: it speaks of {tokens} tokens of {dtype}, {tokens * dtype.itemsize} bytes, but the .bin"
+                f" file beside it has {bin_bytes}; one of them is cut off, or belongs to another"
             )
         return cls(file, items, dtype, start)
 
@@ -89,6 +89,31 @@ class TokenIndex:
         """Tokens of each item, about a million items at a time."""
         with self.file.open() as stream:
             yield from _read_sizes(self.file, stream, self.header_bytes, self.items)
+
+    def runs(self, start: int, end: int, max_items: int, max_bytes: int) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """Cut items into runs that are small enough to be read at once.
+
+        Args:
+            start: first item.
+            end: one past the last.
+            max_items: most items of a run.
+            max_bytes: most bytes of a run; a larger item is a run of its own.
+
+        Yields:
+            (where the run begins in the `.bin` file, tokens of each of its items).
+        """
+        first, offset = 0, 0
+        for part in self.sizes():
+            borders = offset + self.dtype.itemsize * np.concatenate([[0], np.cumsum(part, dtype=np.int64)])
+            at, last = max(start - first, 0), min(end - first, len(part))
+            while at < last:
+                fitting = int(np.searchsorted(borders, borders[at] + max_bytes, "right")) - 1
+                stop = min(last, at + max_items, max(at + 1, fitting))
+                yield int(borders[at]), part[at:stop]
+                at = stop
+            first, offset = first + len(part), int(borders[-1])
+            if first >= end:
+                return
 
 
 def _header_bytes(file: InputFile, head: bytes, items: int) -> int:
@@ -100,9 +125,9 @@ def _header_bytes(file: InputFile, head: bytes, items: int) -> int:
         expected = _MEGATRON_HEADER.size + per_item * items + np.dtype(np.int64).itemsize * borders
         if file.size in {expected, expected + items}:
             return _MEGATRON_HEADER.size
-    raise ReadError(
-        f"{file.path}: an index of {items} items has {_HEADER.size + per_item * items} bytes in fairseq's format, and more"
-        f" in Megatron's; this one has {file.size}: it is cut off or damaged"
+    raise DamagedInputError(
+        f"{file.path}: an index of {items} items has {_HEADER.size + per_item * items} bytes in fairseq's format, and"
+        f" more in Megatron's; this one has {file.size}: it is cut off or damaged"
     )
 
 
@@ -113,7 +138,7 @@ def _read_sizes(file: InputFile, stream: IO[bytes], start: int, items: int) -> I
         sizes = np.frombuffer(read_exactly(file, stream, count * np.dtype(np.int32).itemsize), "<i4")
         if sizes.min() < 0:
             number = int(sizes.argmin())
-            raise ReadError(f"{file.path}: item {first + number} has the size {sizes[number]}")
+            raise DamagedInputError(f"{file.path}: item {first + number} has the size {sizes[number]}")
         yield sizes.astype(np.int32, copy=False)
 
 
@@ -121,7 +146,8 @@ def read_exactly(file: InputFile, stream: IO[bytes], num_bytes: int) -> bytes:
     """Read so many bytes.
 
     Raises:
-        ReadError: there are fewer.
+        DamagedInputError: there are fewer.
+        ReadError: the file system fails.
     """
     parts: list[bytes] = []
     missing = num_bytes
@@ -132,5 +158,7 @@ def read_exactly(file: InputFile, stream: IO[bytes], num_bytes: int) -> bytes:
     except OSError as error:
         raise ReadError(f"{file.path}: cannot be read ({error})") from error
     if missing:
-        raise ReadError(f"{file.path}: {missing} bytes are missing; the file is shorter than when it was listed")
+        raise DamagedInputError(
+            f"{file.path}: {missing} bytes are missing; the file is shorter than when it was listed"
+        )
     return b"".join(parts)

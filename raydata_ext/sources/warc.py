@@ -5,6 +5,7 @@ Source: ISO 28500 (WARC 1.0 and 1.1); WET is what Common Crawl makes of it.
 
 from __future__ import annotations
 
+import zlib
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,9 +14,10 @@ import pyarrow as pa
 from pydantic import field_validator, model_validator
 from typing_extensions import override
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.compression import DecompressedStream
-from raydata_ext.sources.reader import Reader
+from raydata_ext.sources.json_good_lines import raw_text
+from raydata_ext.sources.reader import BadRow, OnBadRow, Reader
 from raydata_ext.sources.row_batches import RowBatches
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from raydata_ext.sources.input_file import Piece
 
 _HEADER = pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
-_OF_BROKEN_HEADERS = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError)
+_OF_BROKEN_RECORDS = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError)
 """What warcio raises besides its own."""
 
 _RECORD_END = b"\r\n\r\n"
@@ -71,18 +73,27 @@ class WarcReader(Reader):
         return self
 
     @override
-    def read(self, piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Piece, on_bad_row: OnBadRow | None = None) -> Iterator[pa.RecordBatch]:
         schema = self.schema if self.columns is None else pa.schema([self.schema.field(name) for name in self.columns])
         batches = RowBatches(schema)
-        for record, place in _records(piece):
-            if record.rec_type in self.record_types:
-                row = self._row(record, place)
-                yield from batches.add(row, len(row["content"] if "content" in row else row["text"]))
-            else:
+        rows = 0
+        for record, place, byte in _records(piece):
+            if record.rec_type not in self.record_types:
                 record.raw_stream.read()
+                continue
+            try:
+                content = record.content_stream().read()
+                row = self._row(record, content)
+            except (*_OF_BROKEN_RECORDS, zlib.error) as error:
+                if on_bad_row is None:
+                    raise DamagedInputError(f"{place}: its content cannot be decoded ({error})", byte) from error
+                on_bad_row(BadRow(rows, byte, f"its content cannot be decoded ({error})", _shown(error)))
+            else:
+                yield from batches.add(row, len(content))
+            rows += 1
         yield from batches.finish()
 
-    def _row(self, record: Any, place: str) -> dict[str, Any]:  # noqa: ARG002 - for what follows below
+    def _row(self, record: Any, content: bytes) -> dict[str, Any]:
         """One record: its content is what HTTP carried, without transfer and content encoding."""
         http = record.http_headers
         return {
@@ -91,7 +102,7 @@ class WarcReader(Reader):
             "status": _status(http),
             "content_type": (http or record.rec_headers).get_header("Content-Type"),
             "http_headers": None if http is None else [{"name": name, "value": text} for name, text in http.headers],
-            "content": record.content_stream().read(),
+            "content": content,
         }
 
 
@@ -107,18 +118,13 @@ class WetReader(WarcReader):
     record_types: tuple[str, ...] = ("conversion",)
 
     @override
-    def _row(self, record: Any, place: str) -> dict[str, Any]:
-        content = record.content_stream().read()
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as error:
-            raise ReadError(f"{place}: its text is not UTF-8 ({error})") from error
+    def _row(self, record: Any, content: bytes) -> dict[str, Any]:
         language = record.rec_headers.get_header("WARC-Identified-Content-Language")
-        return {**_common(record), "language": language, "text": text}
+        return {**_common(record), "language": language, "text": content.decode()}
 
 
-def _records(piece: Piece) -> Iterator[tuple[Any, str]]:
-    """The records of a file, and how messages name them.
+def _records(piece: Piece) -> Iterator[tuple[Any, str, int]]:
+    """The records of a file, how messages name them, and where they begin.
 
     warcio passes over what it cannot make sense of, so each record and the end of the file are checked here.
     """
@@ -128,24 +134,26 @@ def _records(piece: Piece) -> Iterator[tuple[Any, str]]:
         ending = _Ending(stream)
         iterator = archive.ArchiveIterator(ending)
         while True:
-            place = f"{piece.label}: record {number + 1} (from byte {iterator.offset})"
+            byte = iterator.offset
+            place = f"{piece.label}: record {number + 1} (from byte {byte})"
             try:
                 record = next(iterator, None)
-            except (exceptions.ArchiveLoadFailed, *_OF_BROKEN_HEADERS) as error:
-                raise ReadError(f"{place}: not a WARC record, or cut off ({error})") from error
+            except (exceptions.ArchiveLoadFailed, *_OF_BROKEN_RECORDS) as error:
+                raise DamagedInputError(f"{place}: not a WARC record, or cut off ({error})", byte) from error
             if iterator.err_count:
-                raise ReadError(f"{place}: the record before it is longer than its Content-Length says")
+                raise DamagedInputError(f"{place}: the record before it is longer than its Content-Length says", byte)
             if record is None:
                 break
             if not hasattr(record.raw_stream, "limit"):
-                raise ReadError(f"{place}: it has no Content-Length, so it is no WARC record, or cut off")
-            yield record, place
+                raise DamagedInputError(f"{place}: it has no Content-Length, so it is no WARC record, or cut off", byte)
+            yield record, place, byte
             missing = record.raw_stream.limit
             if missing:
-                raise ReadError(f"{place}: cut off, {missing} bytes are missing; make or copy the file again")
+                message = f"{place}: cut off, {missing} bytes are missing; make or copy the file again"
+                raise DamagedInputError(message, byte)
             number += 1
         if ending.last.strip(b"\r\n"):
-            raise ReadError(f"{place}: cut off; make or copy the file again")
+            raise DamagedInputError(f"{place}: cut off; make or copy the file again", byte)
 
 
 @dataclass
@@ -167,6 +175,11 @@ def _warcio() -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError("WARC and WET files are read with warcio; run `pip install 'raydata_ext[web]'`") from error
     return archiveiterator, exceptions
+
+
+def _shown(error: Exception) -> str:
+    """The text that could not be decoded."""
+    return raw_text(error.object) if isinstance(error, UnicodeDecodeError) else ""
 
 
 def _common(record: Any) -> dict[str, Any]:

@@ -85,6 +85,11 @@ class Receipt:
         """Name of the shard file within the directory of the entry."""
         return self.file or plain_file_name(self.key)
 
+    @property
+    def content_key(self) -> str:
+        """What stands for the rows: the key, and the checksum too where rows were set aside, which may be others again."""
+        return f"{self.key}-{self.checksum}" if self.quarantined else self.key
+
     def to_json(self) -> bytes:
         """Write as JSON text.
 

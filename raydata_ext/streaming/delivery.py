@@ -10,6 +10,7 @@ from raydata_ext.errors import StateError
 from raydata_ext.formatting import array_to_list, get_formatter
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
+from raydata_ext.streaming.rows import BATCH_ROWS
 from raydata_ext.streaming.torch_side import loader_process
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Delivery:
         formatter = get_formatter(**self._format)
         reader = self._rows
         while reader.available():
-            batch = reader.peek()
+            batch = reader.peek().slice(0, BATCH_ROWS)  # so many rows are Python objects at a time
             for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
                 reader.start += 1
                 yield row

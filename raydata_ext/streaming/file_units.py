@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from raydata_ext.sources import FileShard, Piece
+from raydata_ext.sources.input_file import CompressedRange
 from raydata_ext.sources.parquet import ParquetReader
 from raydata_ext.streaming.order import even_cuts
 
@@ -60,6 +61,8 @@ def _row_group_rows(piece: Piece) -> Iterator[int]:
 
 
 def _cut(shard: FileShard, piece: Piece, parts: int | None) -> list[Piece]:
+    if isinstance(piece, CompressedRange):
+        return [piece]  # what is before a part of it has to be decompressed to read the part
     if piece.end is None:
         units = shard.reader.split(piece.file, 1 if parts is None else max(1, -(-piece.num_bytes // parts)))
         in_bytes = any(unit.part_bytes == (unit.end or 0) - unit.start for unit in units)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +133,9 @@ class IterableDataset(StreamSteps):
             raise TypeError("the number of rows of this stream is not known before it is read")
         return rows
 
+    def __bool__(self) -> bool:
+        return True  # whether there are rows shows when one reads
+
     def __repr__(self) -> str:
         columns = "columns not known" if self.column_names is None else f"columns {self.column_names}"
         return f"IterableDataset({columns}, {self.num_shards} shards, epoch {self.epoch})"
@@ -248,8 +252,8 @@ class IterableDataset(StreamSteps):
         state = self._pending
         if state is not None and state["position"] is not None and not state["ended"]:
             raise StateError(
-                f"a state of epoch {self.epoch} was loaded and not read on from; set_epoch({epoch}) would lose the rest of"
-                " that epoch: begin the loop at the epoch of the state"
+                f"a state of epoch {self.epoch} was loaded and not read on from; set_epoch({epoch}) would lose the rest"
+                " of that epoch: begin the loop at the epoch of the state"
             )
         self._pending, self._pass = None, None
         self._epoch.set(epoch)
@@ -257,7 +261,10 @@ class IterableDataset(StreamSteps):
     # -- state --------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """The position after the last row that was delivered by the pass that was begun last; JSON."""
+        """The position after the last row that was delivered by the pass that was begun last; JSON.
+
+        The pass is one of this process: where loader processes read, each has a position of its own.
+        """
         if self._pass is None and self._pending is not None:
             return dict(self._pending)
         began = self._pass
@@ -265,7 +272,7 @@ class IterableDataset(StreamSteps):
             "version": VERSION,
             "epoch": self.epoch if began is None else began.epoch,
             "worker": None if began is None else began.worker,
-            "stream": describe(self._node),
+            "stream": self._description,
             "ended": began is not None and began.ended,
             "position": None if began is None else encode(began.state()),
         }
@@ -278,7 +285,7 @@ class IterableDataset(StreamSteps):
         """
         if state.get("version") != VERSION:
             raise StateError(f"the state has version {state.get('version')}; this release reads version {VERSION}")
-        require_same(state["stream"], describe(self._node))
+        require_same(state.get("stream", {}), self._description)
         self._epoch.set(state["epoch"])
         self._pending, self._pass = dict(state), None
 
@@ -299,6 +306,10 @@ class IterableDataset(StreamSteps):
         if state is not None and state["position"] is not None:
             self._pass.load(decode(state["position"]), state["worker"])
         return self._pass
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return describe(self._node)
 
     @override
     def _then(self, step: Step) -> IterableDataset:

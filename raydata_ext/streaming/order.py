@@ -109,7 +109,7 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
     is_first = np.empty(len(steps), np.bool_)
     is_first[:1] = True
     np.not_equal(slot_of[1:], slot_of[:-1], out=is_first[1:])
-    np.copyto(source, slot_of, where=is_first)
+    source += (slot_of - source) * is_first  # where it is the first; faster than a mask, which is random
     emitted = np.empty_like(incoming)
     emitted[steps] = np.concatenate([buffer, incoming]).take(source)
     left = buffer.copy()

@@ -28,7 +28,7 @@ Rows: TypeAlias = Any
 BATCH_ROWS = 1000
 """Rows of a record batch, where a stream may choose."""
 
-PIECE_ROWS = 1 << 13
+PIECE_ROWS = 8 * BATCH_ROWS
 """References that are handed on at a time."""
 
 

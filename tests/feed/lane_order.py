@@ -1,6 +1,9 @@
 """The reference global order of a feed over one source, one row at a time: slow on purpose, to be checked by eye."""
 
 import copy
+import functools
+import itertools
+import operator
 
 import numpy as np
 
@@ -24,7 +27,7 @@ def global_order(shards, seed, epoch, buffer_size, num_lanes, max_buffer_input_s
     streams = []
     for lane, pieces in enumerate(_runs_of_rows(permuted, total, lanes)):
         groups = _contiguous(pieces, min(len(pieces), max_buffer_input_shards))
-        rows = _round_robin([sum(group, []) for group in groups])
+        rows = _round_robin([functools.reduce(operator.iadd, group, []) for group in groups])
         streams.append(_through_buffer(rows, buffer_size, np.random.default_rng([seed, epoch, lane])))
     return _round_robin(streams)
 
@@ -39,7 +42,9 @@ def rank_rows(order, step, global_batch_size, rank, world_size, num_lanes):
     by_lane = num_lanes % world_size == 0 and global_batch_size % num_lanes == 0
     rows = []
     for offset, row in enumerate(order[first : first + global_batch_size]):
-        owner = offset % num_lanes * world_size // num_lanes if by_lane else _share(offset, global_batch_size, world_size)
+        owner = (
+            offset % num_lanes * world_size // num_lanes if by_lane else _share(offset, global_batch_size, world_size)
+        )
         if owner == rank:
             rows.append((first + offset, row))
     return rows
@@ -66,7 +71,11 @@ def shuffled(shards, seed, buffer_size, max_buffer_input_shards=10, epoch=0, wor
         shards = shards[index::count]
         generator = _shifted(generator, index)  # also for worker 0
     groups = min(len(shards), max_buffer_input_shards)
-    streams = [sum(group, []) for group in _contiguous(shards, groups)] if groups > 1 else [sum(shards, [])]
+    streams = (
+        [functools.reduce(operator.iadd, group, []) for group in _contiguous(shards, groups)]
+        if groups > 1
+        else [functools.reduce(operator.iadd, shards, [])]
+    )
     return _through_buffer(_round_robin(streams), buffer_size, generator)
 
 
@@ -80,8 +89,12 @@ def _runs_of_rows(shards, total, lanes):
     size, extra = divmod(total, lanes)
     bounds = [size * i + min(i, extra) for i in range(lanes + 1)]
     starts = np.cumsum([0, *map(len, shards)])
-    for low, high in zip(bounds, bounds[1:]):
-        pieces = [s[max(low - a, 0) : high - a] for s, a in zip(shards, starts.tolist()) if a < high and a + len(s) > low]
+    for low, high in itertools.pairwise(bounds):
+        pieces = [
+            s[max(low - a, 0) : high - a]
+            for s, a in zip(shards, starts.tolist(), strict=False)
+            if a < high and a + len(s) > low
+        ]
         yield [piece for piece in pieces if piece]
 
 
@@ -100,7 +113,7 @@ def _shifted(generator, value):
 def _contiguous(items, count):
     size, extra = divmod(len(items), count)
     starts = [size * i + min(i, extra) for i in range(count + 1)]
-    return [items[a:b] for a, b in zip(starts, starts[1:])]
+    return [items[a:b] for a, b in itertools.pairwise(starts)]
 
 
 def _round_robin(streams):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,9 +42,7 @@ def test_the_ranks_together_receive_the_reference_order(
     oracle, numbered, shards, sizes, seed, epoch, buffer_size, lanes, batch, world_size, end, data
 ):
     world_size = min(world_size, batch)
-    plan = FeedPlan.of(
-        numbered(sizes, seed, buffer_size), global_batch_size=batch, num_lanes=lanes, end_of_epoch=end
-    )
+    plan = FeedPlan.of(numbered(sizes, seed, buffer_size), global_batch_size=batch, num_lanes=lanes, end_of_epoch=end)
     order = oracle.global_order(shards(sizes), seed, epoch, buffer_size, lanes)
     total = len(order)
     steps = total // batch if end == "drop" else -(-total // batch)
@@ -56,7 +53,9 @@ def test_the_ranks_together_receive_the_reference_order(
             real = [(position, row) for position, row, padding in rows if not padding]
             assert real == oracle.rank_rows(order, step, batch, rank, world_size, plan.num_lanes)
             if end == "pad":
-                assert len(rows) == len(oracle.rank_rows(range(total + batch), step, batch, rank, world_size, plan.num_lanes))
+                assert len(rows) == len(
+                    oracle.rank_rows(range(total + batch), step, batch, rank, world_size, plan.num_lanes)
+                )
                 assert all(row == order[position % total] for position, row, padding in rows if padding)
         first = data.draw(st.integers(0, steps))
         stride = data.draw(st.integers(1, 3))

@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import io
 import time
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -16,6 +17,9 @@ from hypothesis import strategies as st
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import Piece, make_reader
 from raydata_ext.sources.csv_file import CsvReader, TsvReader
+
+if TYPE_CHECKING:
+    from raydata_ext.sources.reader import BadRow
 
 READER = CsvReader()
 
@@ -122,6 +126,21 @@ def test_a_value_that_is_not_of_the_given_type_is_named_with_its_line(write, row
     content = b"n,t\n" + b"1,some text\n" * 500_000 + b"x,y\n" + b"2,z\n" * 5000
     with pytest.raises(ReadError, match=r"data: line 500002: .*int64: invalid value 'x'; set types= .*: x,y"):
         rows(CsvReader(types={"n": "int64", "t": "string"}), write(content))
+
+
+@pytest.mark.parametrize("types", [{}, {"n": "int64", "t": "string"}])
+def test_bad_records_are_set_aside_one_by_one(write, types: dict[str, str]) -> None:
+    content = b"n,t\n1,a\n2\n\n3,b\xff\n4,c\n5,d,e\n" + b"6,x\n" * 1000 + b"7\r8\n"
+    bad: list[BadRow] = []
+    batches = list(CsvReader(types=types).read(Piece(write(content)), bad.append))
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert rows == [{"n": 1, "t": "a"}, {"n": 4, "t": "c"}, *[{"n": 6, "t": "x"}] * 1000]
+    assert [(row.row, row.message.split(":")[0], row.raw) for row in bad] == [
+        (1, "line 3", "2\n"),
+        (2, "line 5", "3,b\\xff\n"),
+        (4, "line 7", "5,d,e\n"),
+        (1005, "line 1008", "7\r8\n"),
+    ]
 
 
 @pytest.mark.parametrize(

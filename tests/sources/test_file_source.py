@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from raydata_ext.errors import NoMatchError
-from raydata_ext.sources import FileShard, FileSource, scan_files
+from raydata_ext.sources import CompressedFile, FileShard, FileSource, scan_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,3 +162,29 @@ def test_wrong_arguments_are_refused_before_anything_is_read(tmp_path: Path) -> 
     (tmp_path / "a.txt").touch()
     with pytest.raises(ValueError, match=r"columns: .*valid tuple"):
         scan_files(tmp_path, columns="text")
+
+
+def test_a_big_compressed_file_of_lines_is_one_that_is_cut_when_it_is_decompressed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"line\n" * 1000) + b"\0" * MAX)
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"line\n" * 1000))
+    (tmp_path / "c.txt").write_bytes(b"line\n")
+    packed, small = scan_files(f"{tmp_path}/*", max_shard_bytes=MAX).shards
+    assert isinstance(packed, CompressedFile)
+    assert (packed.label, packed.part_bytes) == (f"{tmp_path}/a.txt.gz", MAX)
+    assert [piece.file.name for piece in small.pieces] == ["b.txt.gz", "c.txt"]
+    whole = scan_files(f"{tmp_path}/*", max_shard_bytes=MAX, unit="file").shards[0]
+    assert not isinstance(whole, CompressedFile)
+    assert pickle.loads(pickle.dumps(packed)) == packed
+
+
+def test_a_compressed_file_is_told_by_its_content_where_the_name_does_not_say_so(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(gzip.compress(bytes(range(256)) * 10, 0) * 10)
+    [shard] = scan_files(f"{tmp_path}/*", max_shard_bytes=MAX).shards
+    assert isinstance(shard, CompressedFile)
+
+
+def test_compressed_files_count_four_times(tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"{number}.txt.gz").write_bytes(gzip.compress(b"line\n") + b"\0" * 4900)
+    shards = scan_files(f"{tmp_path}/*", max_shard_bytes=2 * MAX).shards
+    assert max(shard.num_bytes for shard in shards) <= MAX // 2

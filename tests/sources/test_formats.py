@@ -32,7 +32,7 @@ def test_the_suffix_tells_the_format_compressed_or_not(name: str, format_: str) 
     assert infer_format(files(name)) == format_
 
 
-@pytest.mark.parametrize("name", ["a.bin", "a", "a.gz", ".txt"])
+@pytest.mark.parametrize("name", ["a.exe", "a", "a.gz", ".txt"])
 def test_an_unknown_suffix_asks_for_the_format(name: str) -> None:
     with pytest.raises(
         ValueError, match=rf"the suffix of '/c/{name}' stands for no known format; set format= to one of"

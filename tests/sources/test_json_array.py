@@ -5,12 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import Piece
 from raydata_ext.sources.json_array import JsonReader
+
+if TYPE_CHECKING:
+    from raydata_ext.sources.reader import BadRow
 
 READER = JsonReader()
 
@@ -71,6 +75,20 @@ def test_a_large_array_is_read_in_blocks_and_not_split(write) -> None:
     batches = list(READER.read(Piece(file)))
     assert len(batches) == 3
     assert [number for batch in batches for number in batch.column("n").to_pylist()] == list(range(10_000))
+
+
+def test_bad_elements_are_set_aside_one_by_one(write) -> None:
+    content = b'[{"a": 1}, {oops}, null, {"a": "x"}, 7, [8], {"a": 2}]'
+    bad: list[BadRow] = []
+    rows = [row for batch in READER.read(Piece(write(content)), bad.append) for row in batch.to_pylist()]
+    assert rows == [{"a": 1}, {"a": 2}]
+    assert [(row.row, content[row.byte_offset :].split(b"}")[0][:5]) for row in bad] == [
+        (1, b" {oop"),
+        (2, b" null"),
+        (3, b' {"a"'),
+        (4, b" 7, ["),
+        (5, b" [8],"),
+    ]
 
 
 def test_json_lines_are_split(write, rows) -> None:

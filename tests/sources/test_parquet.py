@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raydata_ext.errors import ReadError
-from raydata_ext.sources import Piece, list_files
+from raydata_ext.sources import Piece, list_files, scan_files
 from raydata_ext.sources.parquet import ParquetReader
 
 READER = ParquetReader()
@@ -137,3 +137,59 @@ def test_remote_files_are_read_and_split(memory, store, rows) -> None:
     pieces = READER.split(file, 1)
     assert len(pieces) == 3
     assert rows(READER, *pieces) == numbers(30).to_pylist()
+
+
+def partitioned(root: Path) -> Path:
+    table = pa.table({"n": [1, 2, 3, 4], "year": [2023, 2023, 2024, 2024], "lang": ["de", "en", "de", None]})
+    pq.write_to_dataset(table, root, partition_cols=["year", "lang"])
+    return root
+
+
+def test_directories_of_key_and_value_are_typed_columns(tmp_path: Path) -> None:
+    source = scan_files(partitioned(tmp_path / "hive"))
+    batches = [batch for shard in source.shards for _, batch in shard.read()]
+    assert {batch.schema for batch in batches} == {
+        pa.schema([("n", pa.int64()), ("year", pa.int64()), ("lang", pa.string())])
+    }
+    found = sorted((row["n"], row["year"], row["lang"]) for batch in batches for row in batch.to_pylist())
+    assert found == [(1, 2023, "de"), (2, 2023, "en"), (3, 2024, "de"), (4, 2024, None)]
+
+
+def test_a_partition_column_counts_as_content_where_it_is_read(tmp_path: Path) -> None:
+    def identities(**options: object) -> set[str | None]:
+        shards = scan_files(tmp_path, max_shard_bytes=1, **options).shards
+        return {shard.identity(lambda _: "the same") for shard in shards}
+
+    for year in (2023, 2024):
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(numbers(1), tmp_path / f"year={year}" / "a.parquet")
+    assert len(identities()) == 2
+    assert len(identities(columns=["n"])) == 1
+    assert len(identities(hive=False)) == 1
+
+
+def test_partition_columns_are_chosen_alone_or_in_any_order(tmp_path: Path) -> None:
+    partitioned(tmp_path / "hive")
+    for columns in (["year"], ["lang", "n"]):
+        source = scan_files(f"{tmp_path}/hive/*/lang=de/*.parquet", columns=columns)
+        rows = [row for shard in source.shards for _, batch in shard.read() for row in batch.to_pylist()]
+        assert [list(row) for row in rows] == [columns, columns]
+    assert [row["n"] for row in rows] == [1, 3]
+    with pytest.raises(ReadError, match=r"no column 'year'; the file has \['n'\]"):
+        list(scan_files(tmp_path / "hive", columns=["year"], hive=False).shards[0].read())
+
+
+def test_types_of_partition_columns_may_be_given(tmp_path: Path) -> None:
+    source = scan_files(partitioned(tmp_path / "hive"), partition_types={"year": "string", "lang": "large_string"})
+    assert source.shards[0].reader.partition_types == {"year": "string", "lang": "large_string"}
+    [batch, *_] = [batch for _, batch in source.shards[0].read()]
+    assert batch.schema.types == [pa.int64(), pa.string(), pa.large_string()]
+    with pytest.raises(ValueError, match="partition_types"):
+        scan_files(tmp_path / "hive", partition_types={"year": "number"})
+
+
+def test_a_partition_column_takes_the_place_of_one_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "year=2024").mkdir()
+    pq.write_table(pa.table({"year": ["wrong"], "n": [1]}), tmp_path / "year=2024" / "a.parquet")
+    [shard] = scan_files(tmp_path).shards
+    assert [batch.to_pylist() for _, batch in shard.read()] == [[{"n": 1, "year": 2024}]]

@@ -25,6 +25,10 @@ def tar(files: dict[str, bytes], kind: int = tarfile.PAX_FORMAT) -> bytes:
     return out.getvalue()
 
 
+def contents(file) -> list[bytes]:
+    return [member.read() for member in tar_members(file)]
+
+
 FILES = {"a.txt": b"abc", "b/" + "n" * 200 + "ö.txt": b"x" * 1000, "empty.bin": b"", "c.txt": bytes(600)}
 
 
@@ -44,10 +48,9 @@ def test_a_tar_file_that_is_cut_off_anywhere_is_an_error(write) -> None:
     end = len(content.rstrip(b"\0")) // 512 * 512 + 512 + 1024  # 600 zero bytes are the last content
     for size in range(0, end, 128):
         file = write(content[:size])
-        with pytest.raises(ReadError, match="cut off|damaged|no tar file|not a tar file"):
-            for member in tar_members(file):
-                member.read()
-    assert len([member.read() for member in tar_members(write(content[: end + 1024]))]) == 4
+        with pytest.raises(ReadError, match=r"cut off|damaged|not a tar file"):
+            contents(file)
+    assert contents(write(content[: end + 1024])) == list(FILES.values())
 
 
 def test_a_damaged_header_is_an_error_and_not_the_end(write) -> None:

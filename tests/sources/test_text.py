@@ -177,3 +177,36 @@ def test_the_hash_is_that_of_the_bytes(write) -> None:
     Path(first.path).unlink()
     with pytest.raises(ReadError, match="1: cannot be opened"):
         LINES.hash_piece(Piece(first))
+
+
+PARAGRAPHS = TextReader(unit="paragraph")
+
+
+@pytest.mark.parametrize(
+    ("content", "paragraphs"),
+    [
+        (b"", []),
+        (b"\n \n\t\n", []),
+        (b"a", ["a"]),
+        (b"a\nb\n", ["a\nb"]),
+        (b"\n\na\n  b\n\n\n \t\nc\n", ["a\n  b", "c"]),
+        (b"a\r\n\r\nb\r\nc", ["a", "b\nc"]),
+        (b"\xef\xbb\xbf\na\n\n", ["a"]),
+        (b"a\n\n   ", ["a"]),
+        (b"a\n   ", ["a"]),
+        (b"   ", []),
+        ("ä\n\n\u2028\n".encode(), ["ä", "\u2028"]),
+    ],
+)
+def test_a_paragraph_is_a_run_of_lines_that_are_not_blank(write, rows, content: bytes, paragraphs: list[str]) -> None:
+    assert texts(rows(PARAGRAPHS, write(content))) == paragraphs
+    assert texts(rows(PARAGRAPHS, write(bz2.compress(content)))) == paragraphs
+
+
+def test_paragraphs_run_over_the_borders_of_blocks_and_files_of_them_stay_whole(write) -> None:
+    paragraph = "\n".join(["some words that make a line"] * 50_000)
+    file = write((f"{paragraph}\n\n" * 10).encode())
+    assert PARAGRAPHS.split(file, 1000) == [Piece(file)]
+    batches = list(PARAGRAPHS.read(Piece(file)))
+    assert len(batches) > 2
+    assert [text for batch in batches for text in batch.column(0).to_pylist()] == [paragraph] * 10

@@ -13,8 +13,13 @@ from raydata_ext.sources import Piece, make_reader
 from raydata_ext.sources.warc import WarcReader, WetReader
 
 pytest.importorskip("warcio")
+from typing import TYPE_CHECKING
+
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
+
+if TYPE_CHECKING:
+    from raydata_ext.sources.reader import BadRow
 
 HTML = "<p>größe</p>".encode()
 
@@ -102,7 +107,7 @@ def test_wet_records_are_texts(write, rows) -> None:
 
 
 def test_text_that_is_not_utf8_is_named_with_its_record(write, rows) -> None:
-    with pytest.raises(ReadError, match=r"data: record 2 \(from byte \d+\): its text is not UTF-8"):
+    with pytest.raises(ReadError, match=r"data: record 2 \(from byte \d+\): its content cannot be decoded"):
         rows(WetReader(), write(wet([b"a", b"\xff"])))
 
 
@@ -127,7 +132,7 @@ def test_wherever_a_file_is_cut_off_it_is_an_error_or_ends_between_records(write
         try:
             found = [row for batch in WarcReader().read(Piece(file)) for row in batch.to_pylist()]
         except ReadError as error:
-            assert file.path in str(error)
+            assert file.path in str(error)  # noqa: PT017 - it may be whole as well
         else:
             assert not (gzip.decompress(content[:size]) if packed else content[:size])[-4:].strip(b"\r\n")
             assert len(found) == sum(size >= end for end in ends[1:])
@@ -137,3 +142,12 @@ def test_wherever_a_file_is_cut_off_it_is_an_error_or_ends_between_records(write
 def test_a_foreign_file_is_an_error_that_names_it(write, rows, content: bytes) -> None:
     with pytest.raises(ReadError, match="data: record 1 "):
         rows(WarcReader(), write(content))
+
+
+def test_bad_records_are_set_aside_one_by_one(write) -> None:
+    bad: list[BadRow] = []
+    file = write(wet([b"a", b"\xff!", b"c"]))
+    rows = [row["text"] for batch in WetReader().read(Piece(file), bad.append) for row in batch.to_pylist()]
+    assert rows == ["a", "c"]
+    assert [(row.row, row.raw) for row in bad] == [(1, "\\xff!")]
+    assert "utf-8" in bad[0].message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -12,6 +13,9 @@ import pytest
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import Piece
 from raydata_ext.sources.webdataset import WebDatasetReader
+
+if TYPE_CHECKING:
+    from raydata_ext.sources.reader import BadRow
 
 READER = WebDatasetReader()
 
@@ -100,7 +104,7 @@ def test_an_empty_tar_file_has_no_rows(write) -> None:
         ([("a.txt", b"x"), ("a.TXT", b"y")], r"'a\.TXT' .*: the sample 'a' has a file of this name already"),
         ([("README", b"x")], r"'README' .*: a name needs a dot"),
         ([("d/.hidden", b"x")], r"'d/\.hidden' .*: a name needs a dot"),
-        ([("a.json", b'{"n": 1}'), ("b.json", b'{"n": "x"}')], r"'b\.json' .*: 'json' of the sample 'b': .*one kind"),
+        ([("a.json", b'{"n": 1}'), ("b.json", b'{"n": "x"}')], r"'b\.json' \(from byte 1024\): .*one kind"),
     ],
 )
 def test_a_fault_is_named_with_member_and_byte(write, rows, files, problem: str) -> None:
@@ -109,5 +113,32 @@ def test_a_fault_is_named_with_member_and_byte(write, rows, files, problem: str)
 
 
 def test_a_truncated_file_is_an_error(write, rows) -> None:
-    with pytest.raises(ReadError, match="data: .*cut off"):
+    with pytest.raises(ReadError, match=r"data: .*cut off"):
         rows(READER, write(SAMPLES[:3000]))
+
+
+def test_bad_samples_are_set_aside_one_by_one(write) -> None:
+    file = write(
+        tar(
+            ("a.json", b'{"n": 1}'),
+            ("a.txt", b"fine"),
+            ("README", b"x"),
+            ("b.json", b"{"),
+            ("c.json", b'{"n": "x"}'),
+            ("d.txt", b"\xff"),
+            ("d.json", b'{"n": 2}'),
+            ("e.json", b'{"n": 3}'),
+        )
+    )
+    bad: list[BadRow] = []
+    rows = [row for batch in READER.read(Piece(file), bad.append) for row in batch.to_pylist()]
+    assert rows == [
+        {"__key__": "a", "json": {"n": 1}, "txt": "fine"},
+        {"__key__": "e", "json": {"n": 3}, "txt": None},
+    ]
+    assert sorted((row.row, row.byte_offset, row.raw) for row in bad) == [
+        (1, 2048, "README"),
+        (2, 3072, "b"),
+        (3, 4096, "c"),
+        (4, 5120, "d"),
+    ]

@@ -25,7 +25,11 @@ ROWS = sum(SIZES)
 
 def columns(first, count):
     numbers = list(range(first, first + count))
-    return {"x": numbers, "text": [f"row {n} " + "y" * (n % 5) for n in numbers], "ids": [[n] * (n % 3) for n in numbers]}
+    return {
+        "x": numbers,
+        "text": [f"row {n} " + "y" * (n % 5) for n in numbers],
+        "ids": [[n] * (n % 3) for n in numbers],
+    }
 
 
 def shard_tables(sizes=SIZES):
@@ -142,12 +146,18 @@ CHAINS = {
     "map, shuffle, batch": lambda s: s.map(_batch_sums, batched=True, batch_size=4).shuffle(1, buffer_size=6).batch(3),
     "filter, shuffle, skip": lambda s: s.filter(lambda r: r["x"] % 4 != 0).shuffle(2, buffer_size=4).skip(3),
     "skip, shuffle, map": lambda s: s.skip(4).shuffle(2, buffer_size=4).map(lambda r, i: {"i": i}, with_indices=True),
-    "shuffle, shuffle, shuffle": lambda s: s.shuffle(1, buffer_size=3).shuffle(2, buffer_size=9).shuffle(3, buffer_size=4),
+    "shuffle, shuffle, shuffle": lambda s: (
+        s.shuffle(1, buffer_size=3).shuffle(2, buffer_size=9).shuffle(3, buffer_size=4)
+    ),
     "take, repeat, shuffle": lambda s: s.take(4).repeat(3).shuffle(9, buffer_size=5),
-    "maps of batches": lambda s: s.map(_more_rows, batched=True, batch_size=4, remove_columns=["text", "ids"])
-    .map(_batch_sums, batched=True, batch_size=3)
-    .filter(lambda b: [x % 2 == 1 for x in b["x"]], batched=True, batch_size=2),
-    "shuffle, node, batch": lambda s: rs.split_dataset_by_node(s.shuffle(1, buffer_size=9), 0, 2, strategy="rows").batch(2),
+    "maps of batches": lambda s: (
+        s.map(_more_rows, batched=True, batch_size=4, remove_columns=["text", "ids"])
+        .map(_batch_sums, batched=True, batch_size=3)
+        .filter(lambda b: [x % 2 == 1 for x in b["x"]], batched=True, batch_size=2)
+    ),
+    "shuffle, node, batch": lambda s: rs.split_dataset_by_node(
+        s.shuffle(1, buffer_size=9), 0, 2, strategy="rows"
+    ).batch(2),
     "node of a node": lambda s: rs.split_dataset_by_node(rs.split_dataset_by_node(s, 0, 2), 1, 2),
 }
 
@@ -214,7 +224,7 @@ def main(directory, path):
         stream = makers[name]()
         stream.load_state_dict(state)
         rests[name] = list(stream)
-    print(json.dumps(rests))
+    sys.stdout.write(json.dumps(rests))
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def test_rows_of_a_generator_that_do_not_go_together_are_named():
 
 def test_a_schema_gives_the_rows_of_a_generator_their_types():
     stream = IterableDataset.from_generator(count_up, {"bounds": [(0, 1)]}, schema=pa.schema([("x", pa.float32())]))
-    assert list(stream.with_format("arrow").iter(5))[0].schema.field("x").type == pa.float32()
+    assert next(stream.with_format("arrow").iter(5)).schema.field("x").type == pa.float32()
 
 
 # -- steps ------------------------------------------------------------------------------------------------------------
@@ -331,6 +331,11 @@ def test_a_negative_number_is_refused():
         stream_of(3).iter(0)
     with pytest.raises(ValueError, match="epoch is -1"):
         stream_of(3).set_epoch(-1)
+
+
+def test_a_stream_is_true_even_where_its_rows_are_not_counted():
+    assert stream_of(0)
+    assert stream_of(3).filter(lambda row: True)
 
 
 def test_a_stream_shows_what_it_is():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,12 +78,12 @@ def test_picks_are_served_until_the_first_source_has_given_all(picks, available)
 @given(st.integers(0, 50), st.integers(1, 12), st.booleans())
 def test_all_shards_are_dealt_once_and_evenly(count, parts, contiguous):
     hands = [list(dealt(count, parts, index, contiguous=contiguous)) for index in range(parts)]
-    assert sorted(sum(hands, [])) == list(range(count))
+    assert sorted(chain(*hands)) == list(range(count))
     assert max(map(len, hands)) - min(map(len, hands)) <= 1
     if contiguous:
-        assert sum(hands, []) == list(range(count))
+        assert list(chain(*hands)) == list(range(count))
         bounds = even_cuts(count, parts)
-        assert [len(hand) for hand in hands] == [b - a for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        assert [len(hand) for hand in hands] == [b - a for a, b in pairwise(bounds)]
 
 
 def test_shards_are_permuted_like_a_list_is_shuffled():

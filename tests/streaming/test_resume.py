@@ -98,7 +98,10 @@ LARGE = {
         count_up, {"shards": [(i * 3000, i * 3000 + 3000) for i in range(4)]}
     ).shuffle(1, buffer_size=2000),
     "a mixture": lambda: interleave_datasets(
-        [numbers([9000] * 3, 5, buffer_size=500), numbers([4000])], [0.7, 0.3], seed=1, stopping_strategy="all_exhausted"
+        [numbers([9000] * 3, 5, buffer_size=500), numbers([4000])],
+        [0.7, 0.3],
+        seed=1,
+        stopping_strategy="all_exhausted",
     ),
 }
 
@@ -148,13 +151,13 @@ def test_a_state_of_other_data_is_refused():
 
 def test_a_state_of_another_seed_is_refused():
     _, state = head_and_state(numbers([5], 1), 3)
-    with pytest.raises(StateError, match="BufferShuffle.seed was 1 and is 2"):
+    with pytest.raises(StateError, match=r"BufferShuffle.seed was 1 and is 2"):
         numbers([5], 2).load_state_dict(state)
 
 
 def test_a_state_of_another_tree_is_refused():
     _, state = head_and_state(numbers([5]).take(4), 3)
-    with pytest.raises(StateError, match="Take.count was 4 and is 3"):
+    with pytest.raises(StateError, match=r"Take.count was 4 and is 3"):
         numbers([5]).take(3).load_state_dict(state)
     with pytest.raises(StateError, match="0 Take was"):
         numbers([5]).load_state_dict(state)

@@ -18,7 +18,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(VALUES)
 def test_a_position_comes_back_from_json(value):
     text = json.dumps(encode(value))

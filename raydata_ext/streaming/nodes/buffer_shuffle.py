@@ -144,8 +144,10 @@ class ShuffleCursor(Cursor):
         """The rows of the next window: what is at hand, if that is enough."""
         found = self._input.available()
         if found < self._window // 2:
-            return self._input.read(self._window)
-        return self._input.take(min(found, self._window))
+            rows: References | None = self._input.read(self._window)
+        else:
+            rows = self._input.take(min(found, self._window))
+        return rows
 
     def _draw(self, generator: np.random.Generator, count: int) -> References:
         return generator.integers(0, self._size, size=count)

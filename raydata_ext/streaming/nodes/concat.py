@@ -75,6 +75,11 @@ class Concat(Node):
         return Concat(tuple(part.reshard_data_sources(each) for part in self.parts))
 
     @override
+    def split(self, count: int, index: int) -> Node:
+        """Every count-th shard of all; where there are fewer than readers, a part of each."""
+        return self.shard_data_sources(count, index) if self.num_shards >= count else super().split(count, index)
+
+    @override
     def open(self, bases: Bases | None) -> ConcatCursor:
         return ConcatCursor(self.parts, bases)
 

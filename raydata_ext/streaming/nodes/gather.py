@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+_FEW_ROWS = BATCH_ROWS // 8
+"""Record batches of fewer rows are put together: handing them on would cost more than the copy."""
+
 
 def open_rows(node: Node, bases: Bases | None) -> Cursor:
     """Open a node: as references where bases are given, else as record batches, gathered late where possible."""
@@ -35,7 +38,7 @@ class GatherCursor(Cursor):
 
     Args:
         references: gives references.
-        gather: gives the rows of references as one record batch.
+        gather: gives the rows of some references, or of the first of them, as one record batch.
     """
 
     def __init__(self, references: Cursor, gather: Callable[[References], pa.RecordBatch]) -> None:
@@ -44,8 +47,11 @@ class GatherCursor(Cursor):
 
     @override
     def next(self) -> pa.RecordBatch | None:
-        found = self._references.available()
-        return self._gather(self._references.take(min(found, BATCH_ROWS))) if found else None
+        if not self._references.available():
+            return None
+        batch = self._gather(self._references.peek()[:BATCH_ROWS])
+        self._references.start += batch.num_rows
+        return batch
 
     @override
     def state(self) -> dict[str, Any]:
@@ -67,9 +73,11 @@ class TableRows:
         self._table = table
 
     def gather(self, references: References) -> pa.RecordBatch:
-        """The rows; zero-copy where they lie next to one another in one record batch."""
+        """The rows; where they lie next to one another, zero-copy those of them that are in one record batch."""
         first, last = int(references[0]), int(references[-1])
         is_run = last - first == len(references) - 1 and bool((references[1:] - references[:-1] == 1).all())
-        if is_run:
-            return batch_of_table(self._table.fast_slice(first, len(references)))
-        return batch_of_table(self._table.fast_gather(references))
+        if not is_run:
+            return batch_of_table(self._table.fast_gather(references))
+        table = self._table.fast_slice(first, len(references))
+        batch = table.to_batches()[0]
+        return batch if batch.num_rows >= min(_FEW_ROWS, len(references)) else batch_of_table(table)

@@ -48,7 +48,11 @@ def test_the_order_is_the_reference_for_any_shards_seed_buffer_and_epoch(part, o
         sizes, seed, options, epoch = random_case(generator)
         node = stream_of(sizes).shuffle(seed, **options).node
         node = node.at_epoch(epoch) if epoch else node
-        assert references(node) == oracle.shuffled(shards_of(sizes), seed, **options, epoch=epoch), (sizes, seed, options)
+        assert references(node) == oracle.shuffled(shards_of(sizes), seed, **options, epoch=epoch), (
+            sizes,
+            seed,
+            options,
+        )
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -126,7 +130,9 @@ def test_steps_that_treat_each_row_for_itself_are_done_after_the_shuffle():
 
 
 def test_a_million_rows_of_buffer_take_a_few_bytes_each():
-    node = IterableDataset.from_tables([InMemoryTable(pa.table({"x": pa.nulls(1_200_000)}))]).shuffle(1, buffer_size=10**6)
+    node = IterableDataset.from_tables([InMemoryTable(pa.table({"x": pa.nulls(1_200_000)}))]).shuffle(
+        1, buffer_size=10**6
+    )
     cursor = node.node.open({id(table): 0 for table in node.node.tables})
     cursor.next()
     assert cursor.state()["buffer"].nbytes == 8 * 10**6

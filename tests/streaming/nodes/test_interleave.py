@@ -38,7 +38,7 @@ def test_the_order_is_the_reference_for_any_sources(strategy, chance, oracle):
     generator = np.random.default_rng(STRATEGIES.index(strategy) * 2 + chance)
     for number in range(150):
         sizes = generator.integers(1, generator.choice([2, 8, 40]), size=generator.integers(1, 7)).tolist()
-        probabilities = generator.dirichlet([1] * len(sizes)).tolist() if chance else None
+        probabilities = generator.dirichlet([6] * len(sizes)).tolist() if chance else None
         seed = int(generator.integers(0, 1000))
         expected = oracle.interleaved(
             [list(range(i * 10_000, i * 10_000 + size)) for i, size in enumerate(sizes)], probabilities, seed, strategy
@@ -67,7 +67,10 @@ def test_the_first_to_end_ends_the_mixture_and_the_last_row_comes():
 def test_a_source_without_rows_has_ended_from_the_begin(make):
     assert numbers(interleave_datasets(make([3, 0]))) == []
     assert numbers(interleave_datasets(make([3, 0]), stopping_strategy="all_exhausted")) == [0, 1, 2]
-    assert numbers(interleave_datasets(make([0, 2]), [0.5, 0.5], 1, "all_exhausted_without_replacement")) == [10_000, 10_001]
+    assert numbers(interleave_datasets(make([0, 2]), [0.5, 0.5], 1, "all_exhausted_without_replacement")) == [
+        10_000,
+        10_001,
+    ]
     assert numbers(interleave_datasets(make([0, 0]), stopping_strategy="all_exhausted")) == []
 
 
@@ -94,8 +97,17 @@ def test_picks_differ_between_epochs_and_come_again():
     assert numbers(mixed) == first != second
 
 
+def test_picks_differ_between_loader_processes_and_come_again():
+    node = interleave_datasets(tables([100, 100]), [0.5, 0.5], seed=1).node
+    picks = [[x // 10_000 for x in numbers(IterableDataset(node.split(2, i).shift_seeds(i)))] for i in (0, 1, 0)]
+    assert picks[0] == picks[2]
+    assert picks[0][:20] != picks[1][:20]
+
+
 def test_shuffling_a_mixture_keeps_its_rows():
-    mixed = interleave_datasets(tables([20, 20]), [0.5, 0.5], seed=1, stopping_strategy="all_exhausted_without_replacement")
+    mixed = interleave_datasets(
+        tables([20, 20]), [0.5, 0.5], seed=1, stopping_strategy="all_exhausted_without_replacement"
+    )
     shuffled = numbers(mixed.shuffle(2, buffer_size=10))
     assert sorted(shuffled) == sorted(numbers(mixed)) != shuffled
 

@@ -1,0 +1,178 @@
+"""The user's handle on a feed: it is created once, and gives each rank its feed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ray
+
+from raydata_ext.feed.coordinator_actor import CHECKPOINT_NAME, CoordinatorActor
+from raydata_ext.feed.feed_state import load_position
+from raydata_ext.feed.plan import EndOfEpoch, FeedPlan
+from raydata_ext.feed.trainer_feed import TrainerFeed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raydata_ext.streaming import IterableDataset
+
+NAMESPACE = "raydata_ext"
+"""The Ray namespace in which coordinators have their names."""
+
+
+class StreamingCoordinator:
+    """Feeds the ranks of a distributed training run from one stream, in an order that no rank can change.
+
+    The order is a function of the stream, its seeds and the epoch. Step t of an epoch consumes positions [t *
+    global_batch_size, (t + 1) * global_batch_size) of it, whatever the number of ranks. The handle pickles.
+
+    Args:
+        actor: handle of the actor that keeps the books.
+        name: its name.
+        plan: what is delivered.
+    """
+
+    def __init__(self, actor: Any, name: str, plan: FeedPlan) -> None:
+        self._actor = actor
+        self._name = name
+        self._plan = plan
+
+    @classmethod
+    def create(
+        cls,
+        stream: IterableDataset,
+        *,
+        global_batch_size: int,
+        num_lanes: int | None = None,
+        end_of_epoch: EndOfEpoch = "drop",
+        name: str | None = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100,
+        state: Mapping[str, Any] | None = None,
+        detached: bool = False,
+    ) -> StreamingCoordinator:
+        """Start a coordinator. Ray must have been initialised.
+
+        Args:
+            stream: the rows. Its seeds decide on the order; its epoch is the first one.
+            global_batch_size: rows of a step, over all ranks.
+            num_lanes: equal runs of rows into which the epoch is cut, so that ranks read shards of their own; None is
+                64 for streams that are shuffled and can be cut, else 1. With one lane the order is that of the stream
+                itself, and every rank computes all of it, and reads its own rows only, where it has references.
+            end_of_epoch: what becomes of a last step that is not full: `"drop"` leaves it out, `"pad"` fills it up
+                with the first rows of the epoch, which `mask` marks, `"uneven"` gives some ranks fewer rows, or none.
+            name: of the actor, unique in the cluster; for `attach` and for the command line.
+            checkpoint_dir: where the books are kept, on a file system that all nodes see. With it the actor is
+                restarted when it dies, and a new coordinator goes on where an earlier one of the directory was.
+            checkpoint_every: steps between two writings of the books.
+            state: where to begin, from `state_dict`; goes before the books of an earlier coordinator.
+            detached: whether the actor outlives this process; it needs a name.
+
+        Raises:
+            ValueError: an argument is out of range.
+            StateError: the state does not belong to this feed; says what differs.
+        """
+        if detached and name is None:
+            raise ValueError("a detached coordinator needs a name, to be found again")
+        if checkpoint_every < 1:
+            raise ValueError(f"checkpoint_every is {checkpoint_every}; it must be at least 1")
+        plan = FeedPlan.of(stream, global_batch_size=global_batch_size, num_lanes=num_lanes, end_of_epoch=end_of_epoch)
+        if state is not None:
+            load_position(plan, state)  # raises here and now what does not fit
+        directory = None
+        if checkpoint_dir is not None:
+            Path(checkpoint_dir).mkdir(parents=True, exist_ok=True)
+            directory = str(Path(checkpoint_dir).resolve())
+            if state is not None:
+                Path(directory, CHECKPOINT_NAME).unlink(
+                    missing_ok=True
+                )  # the actor goes by the books, if there are any
+        name = name or f"feed-{os.urandom(4).hex()}"
+        actor = (
+            ray.remote(CoordinatorActor)
+            .options(
+                name=name,
+                namespace=NAMESPACE,
+                lifetime="detached" if detached else None,
+                num_cpus=0,
+                max_restarts=-1 if directory else 0,
+                max_task_retries=-1 if directory else 0,
+            )
+            .remote(plan, stream.epoch, state, directory, checkpoint_every)
+        )
+        return cls(actor, name, plan)
+
+    @classmethod
+    def attach(cls, name: str) -> StreamingCoordinator:
+        """The coordinator of a name.
+
+        Raises:
+            ValueError: there is none.
+        """
+        actor = ray.get_actor(name, NAMESPACE)
+        return cls(actor, name, ray.get(actor.plan.remote()))
+
+    @property
+    def name(self) -> str:
+        """Name of the actor."""
+        return self._name
+
+    def feed(self, rank: int, world_size: int, *, readers: int = 0, prefetch: int = 4) -> TrainerFeed:
+        """The batches of a rank; picklable, to be sent to where it runs.
+
+        A feed joins when it is first used. The first one of another world size makes all earlier feeds stale, and all
+        ranks go on at the first step that not all of them had received; a second feed of a rank makes the first one
+        stale.
+
+        Args:
+            rank: 0 <= rank < world_size.
+            world_size: number of ranks, at most the global batch size.
+            readers: actors that read and change rows in place of the trainer's process, of one CPU each; 0 for none.
+            prefetch: batches that are made ahead.
+
+        Raises:
+            ValueError: an argument is out of range.
+        """
+        if not 0 <= rank < world_size:
+            raise ValueError(f"rank is {rank} of {world_size}; it must be from 0 to world_size - 1")
+        size = self._plan.global_batch_size
+        if world_size > size:
+            raise ValueError(
+                f"world_size is {world_size}, but a global batch has {size} rows; each rank needs one at least"
+            )
+        if readers < 0 or prefetch < 1:
+            raise ValueError(f"readers is {readers} and prefetch {prefetch}; they must be at least 0 and 1")
+        return TrainerFeed(
+            self._actor, self._name, self._plan, rank=rank, world_size=world_size, readers=readers, prefetch=prefetch
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """What comes next when every rank has received what all ranks have received; JSON, for any number of ranks.
+
+        A batch counts as soon as its rank has told that it was delivered, which takes milliseconds;
+        `TrainerFeed.state_dict` is exact to the batch.
+        """
+        state: dict[str, Any] = ray.get(self._actor.state_dict.remote())
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let all ranks begin anew where a state was saved; feeds that took part are stale.
+
+        Raises:
+            StateError: the state does not belong to this feed; says what differs.
+        """
+        load_position(self._plan, state)
+        ray.get(self._actor.load_state_dict.remote(dict(state)))
+
+    def status(self) -> dict[str, Any]:
+        """How far the feed is, as JSON: epoch, step, generation, and for each rank its step, for how many seconds it
+        has been silent, rows, bytes, times and stalls; for a mixture rows, epochs and share of each source.
+        """
+        status: dict[str, Any] = ray.get(self._actor.status.remote())
+        return {"name": self._name, **status}
+
+    def shutdown(self) -> None:
+        """End the actor; feeds of it end with `CoordinatorLostError`."""
+        ray.kill(self._actor)

@@ -1,0 +1,70 @@
+"""A feed as torch knows data: an iterable data set whose items are whole batches of tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raydata_ext.feed.batch import FeedBatch
+    from raydata_ext.feed.trainer_feed import TrainerFeed
+
+
+class TorchFeed(IterableDataset):  # type: ignore[misc]  # torch is not seen by the type checker
+    """Batches as dicts of tensors, for a loop or for `DataLoader(feed.to_torch(), batch_size=None)`.
+
+    Numeric columns become tensors without a copy where they lie contiguous in writable memory, and pinned ones where
+    there is a GPU; others stay as they are. Added are `positions` (int64, shape (rows,)) and, where rows fill up the
+    last step, `mask` (bool, True for rows that count).
+
+    Args:
+        feed: the feed of the rank.
+    """
+
+    def __init__(self, feed: TrainerFeed) -> None:
+        super().__init__()
+        self.feed = feed
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        if get_worker_info() is not None:
+            raise RuntimeError(
+                "a feed reads ahead in its own thread, and would be read once by each process of a DataLoader: use"
+                " num_workers=0, and feed(..., readers=N) for more processes"
+            )
+        pin = torch.cuda.is_available()
+        for batch in self.feed:
+            yield _tensors(batch, pin=pin)
+
+    def set_epoch(self, epoch: int) -> None:
+        """See `TrainerFeed.set_epoch`."""
+        self.feed.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `TrainerFeed.state_dict`."""
+        return self.feed.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `TrainerFeed.load_state_dict`."""
+        self.feed.load_state_dict(state)
+
+
+def _tensors(batch: FeedBatch, *, pin: bool) -> dict[str, Any]:
+    columns: dict[str, Any] = dict(batch)
+    extra = {"positions": batch.positions} | ({} if batch.mask is None else {"mask": batch.mask})
+    twice = sorted(set(columns) & set(extra))
+    if twice:
+        raise ValueError(f"columns {twice} have the names of what a feed adds; rename them (`rename_columns`)")
+    return {name: _tensor(values, pin=pin) for name, values in {**columns, **extra}.items()}
+
+
+def _tensor(values: Any, *, pin: bool) -> Any:
+    if isinstance(values, list):
+        values = np.asarray(values) if values and isinstance(values[0], int | float | bool) else values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        values = torch.from_numpy(values if values.flags.writeable else values.copy())
+    return values.pin_memory() if pin and isinstance(values, torch.Tensor) else values

@@ -1,0 +1,246 @@
+"""What a trainer iterates over: the batches of its rank."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import ray
+from ray.exceptions import RayActorError
+
+from raydata_ext.errors import StateError
+from raydata_ext.feed.batch import BatchFormatter, FeedBatch
+from raydata_ext.feed.faults import CoordinatorLostError, StaleFeedError
+from raydata_ext.feed.feed_state import Position, load_position, save_position
+from raydata_ext.feed.figures import Figures, Metrics
+from raydata_ext.feed.order_tracker import OrderTracker
+from raydata_ext.feed.prefetch import Prefetcher
+from raydata_ext.feed.rank_batches import RankBatch, rank_batches
+from raydata_ext.feed.reader_pool import ReaderPool
+from raydata_ext.feed.reporter import Report, Reporter
+from raydata_ext.feed.share import Share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from raydata_ext.feed.coordinator_actor import Assignment
+    from raydata_ext.feed.plan import FeedPlan
+    from raydata_ext.feed.rank_rows import Mark
+    from raydata_ext.feed.torch_feed import TorchFeed
+
+CREDIT_STEPS = 64
+"""Steps that a rank may go on while its coordinator does not answer."""
+
+
+class TrainerFeed:
+    """The batches of one rank. Each loop gives those of one epoch; the next loop gives those of the next epoch.
+
+    A loop that was left goes on where it was left. A batch counts as delivered as soon as the loop is given it. The
+    feed
+    pickles: it joins the coordinator where it is first used.
+
+    Args:
+        coordinator: handle of the actor.
+        name: of the coordinator, for metrics.
+        plan: what is delivered.
+        rank: the rank.
+        world_size: number of ranks.
+        readers: actors that read in place of this process; 0 for none.
+        prefetch: batches that are made ahead.
+    """
+
+    def __init__(
+        self, coordinator: Any, name: str, plan: FeedPlan, *, rank: int, world_size: int, readers: int, prefetch: int
+    ) -> None:
+        self._coordinator = coordinator
+        self._name = name
+        self._plan = plan
+        self._rank = rank
+        self._world_size = world_size
+        self._readers = readers
+        self._prefetch = prefetch
+        self._token = uuid.uuid4().hex
+        self._assignment: Assignment | None = None
+        self._position: Position | None = None
+        self._is_untouched = True
+        self._tracker = OrderTracker(self._plan)
+        self._figures = Figures()
+        self._metrics: Metrics | None = None
+        self._formatter = BatchFormatter(self._plan.format_options, self._plan.node.schema)
+        self._reporter: Reporter | None = None
+        self._unsent_mark: Mark | None = None
+
+    @property
+    def rank(self) -> int:
+        """The rank."""
+        return self._rank
+
+    @property
+    def world_size(self) -> int:
+        """Number of ranks."""
+        return self._world_size
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next batch."""
+        return self._next().epoch
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What was delivered and how long it took, by name; see `Figures`."""
+        return self._figures.as_dict()
+
+    def __iter__(self) -> Iterator[FeedBatch]:
+        position = self._next()
+        self._send(self._report())  # a feed that was replaced gets an error, and no data
+        self._is_untouched = False
+        order = self._tracker.order(position.epoch)
+        share = Share(self._rank, self._world_size, self._plan.num_lanes, self._plan.global_batch_size)
+        batches: Any
+        if self._readers:
+            batches = ReaderPool(self._plan, position, share, self._readers)
+        else:
+            batches = rank_batches(order, share, first_step=position.step, mark=position.mark)
+        ahead = Prefetcher(self._made(batches, position.epoch), self._prefetch)
+        reporter = Reporter(self._send, CREDIT_STEPS)
+        self._reporter = reporter
+        try:
+            while True:
+                ready, asked = ahead.waiting, time.perf_counter()
+                item = next(ahead, None)
+                reporter.check()
+                if item is None:
+                    break
+                batch, formatted = item
+                self._figures.delivered(batch, time.perf_counter() - asked, ready)
+                self._advance(position.epoch, batch.step + 1, order.steps, batch.mark)
+                reporter.report(self._report())
+                yield formatted
+            if self._position is not None and self._position.epoch == position.epoch:
+                self._position = Position(position.epoch + 1)
+                reporter.report(self._report())
+            reporter.flush()
+        finally:
+            ahead.close()
+            reporter.close()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next loop begin an epoch, unless it is in the midst of it.
+
+        Raises:
+            StateError: the feed was resumed within another epoch and not read on from.
+        """
+        position = self._next()
+        if epoch == position.epoch:
+            return
+        if position.step and self._is_untouched:
+            raise StateError(
+                f"the feed goes on in epoch {position.epoch} at step {position.step}, and was not read on from;"
+                f" set_epoch({epoch}) would lose the rest of that epoch: begin the loop at epoch {position.epoch}"
+            )
+        self._position = Position(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What comes next, as JSON that fits any number of ranks; tells the coordinator, too.
+
+        Raises:
+            StaleFeedError: the feed was replaced.
+        """
+        position = self._next()
+        if self._reporter is not None:
+            self._reporter.flush()
+        self._send(self._report())
+        order, mark = self._tracker.order(position.epoch), position.mark
+        if position.step and order.indexed:
+            mark = self._tracker.mark(position.epoch, position.step)
+        return save_position(order, Position(position.epoch, position.step, mark))
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was saved, by any rank of any number of ranks.
+
+        Raises:
+            StateError: the state is not of this feed; says what differs.
+        """
+        self._next()
+        self._go_to(load_position(self._plan, state))
+
+    def to_torch(self) -> TorchFeed:
+        """The feed as a `torch.utils.data.IterableDataset` of dicts of tensors.
+
+        Raises:
+            ImportError: torch is not installed.
+        """
+        from raydata_ext.feed.torch_feed import TorchFeed  # noqa: PLC0415 - torch is optional
+
+        return TorchFeed(self)
+
+    def __reduce__(self) -> Any:
+        """A copy is a feed of its own, which takes the place of this one when it joins."""
+        options = (self._rank, self._world_size, self._readers, self._prefetch)
+        return _make, (self._coordinator, self._name, self._plan, *options)
+
+    def _next(self) -> Position:
+        """What comes next; joins the coordinator first."""
+        if self._position is None:
+            self._assignment = self._ask(self._coordinator.join.remote(self._token, self._rank, self._world_size))
+            self._metrics = Metrics(self._name, self._rank)
+            self._go_to(self._assignment.position)
+        assert self._position is not None
+        return self._position
+
+    def _go_to(self, position: Position) -> None:
+        self._position = position
+        self._is_untouched = True
+        if position.mark is not None:
+            self._tracker.start(position.epoch, position.mark)
+
+    def _advance(self, epoch: int, step: int, steps: int | None, mark: Mark | None) -> None:
+        if mark is not None:
+            self._unsent_mark = mark
+        old = None if self._position is None else self._position.mark
+        self._position = Position(epoch + 1) if step == steps else Position(epoch, step, mark or old)
+
+    def _made(self, batches: Iterator[RankBatch], epoch: int) -> Iterator[tuple[RankBatch, FeedBatch]]:
+        """Batches with what they are in the format of the stream; runs in the thread that works ahead."""
+        while True:
+            started = time.perf_counter()
+            batch = next(batches, None)
+            read = time.perf_counter()
+            self._figures.read_seconds += read - started
+            if batch is None:
+                return
+            formatted = self._formatter.format(batch, epoch)
+            self._figures.format_seconds += time.perf_counter() - read
+            yield batch, formatted
+
+    def _report(self) -> Report:
+        assert self._position is not None
+        return self._position.epoch, self._position.step, self._figures.as_dict()
+
+    def _send(self, report: Report) -> None:
+        assert self._assignment is not None
+        mark, self._unsent_mark = self._unsent_mark, None
+        self._ask(self._coordinator.report.remote(self._assignment.member, *report, mark))
+        if self._metrics is not None:
+            self._metrics.send(self._figures)
+
+    def _ask(self, reference: Any) -> Any:
+        try:
+            return ray.get(reference)
+        except RayActorError as error:
+            raise CoordinatorLostError(
+                f"the coordinator {self._name!r} of rank {self._rank} is gone: {error}; create it with a checkpoint_dir"
+                " to have it restarted, and go on from the last state"
+            ) from error
+        except ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, StaleFeedError | StateError | ValueError):
+                raise cause from None
+            raise
+
+
+def _make(
+    coordinator: Any, name: str, plan: FeedPlan, rank: int, world_size: int, readers: int, prefetch: int
+) -> TrainerFeed:
+    return TrainerFeed(coordinator, name, plan, rank=rank, world_size=world_size, readers=readers, prefetch=prefetch)
