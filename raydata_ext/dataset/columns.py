@@ -121,7 +121,9 @@ class Columns(Transforms):
         added = InMemoryTable(pa.table({name: values}))
         in_order = self.flatten_indices().parts
         table = concat_tables([in_order.table, added], axis=1)
-        return type(self)(replace(in_order, lineage=lineage, table=table))
+        shown = self.parts.format.columns
+        format_ = replace(self.parts.format, columns=None if shown is None else (*shown, name))
+        return type(self)(replace(in_order, lineage=lineage, table=table, format=format_))
 
     def flatten(self, max_depth: int = 16) -> Self:
         """Each struct column becomes a column for each of its fields, `"struct.field"`, to some depth.

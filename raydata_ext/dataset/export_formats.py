@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from raydata_ext.formatting import array_to_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 COMPRESSIONS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
@@ -48,13 +48,18 @@ class ParquetFormat:
 
     def _groups(self, batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
         group: list[pa.RecordBatch] = []
-        size = 0
+        room = float(self.row_group_bytes)
         for batch in batches:
-            group.append(batch)
-            size += batch.nbytes
-            if size >= self.row_group_bytes:
-                yield group
-                group, size = [], 0
+            row_bytes = max(1, batch.nbytes / batch.num_rows)
+            start = 0
+            while start < batch.num_rows:
+                rows = max(1, min(batch.num_rows - start, int(room / row_bytes)))
+                group.append(batch.slice(start, rows))
+                start += rows
+                room -= rows * row_bytes
+                if room < row_bytes:
+                    yield group
+                    group, room = [], float(self.row_group_bytes)
         if group:
             yield group
 
@@ -63,7 +68,7 @@ class ParquetFormat:
 class JsonLinesFormat:
     """A JSON object a line.
 
-    Dates and times are ISO 8601, decimals text; NaN and infinities, which JSON lacks, are null.
+    Dates and times are ISO 8601, durations seconds, decimals text; NaN and infinities, which JSON lacks, are null.
 
     Attributes:
         compression: see `COMPRESSIONS`; None is none.
@@ -116,14 +121,9 @@ class CsvFormat:
 
 
 def _plain(value: object) -> object:
-    """What orjson does not know."""
-    convert = next((convert for kind, convert in _CONVERSIONS if isinstance(value, kind)), None)
-    if convert is None:
-        raise TypeError(f"JSON has no form for {type(value).__name__}")
-    return convert(value)
-
-
-_CONVERSIONS: tuple[tuple[type, Callable[[Any], object]], ...] = (
-    (decimal.Decimal, str),
-    (dt.timedelta, dt.timedelta.total_seconds),
-)
+    """What orjson does not know, as what it does."""
+    if isinstance(value, decimal.Decimal):
+        return str(value)
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
+    raise TypeError  # orjson says of what

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from raydata_ext.engine import Program, Worker
     from raydata_ext.engine.watch import Watch
     from raydata_ext.plan import InputShard
+    from raydata_ext.store.directory_files import DirectoryFiles
 
 
 class FileFormat(Protocol):
@@ -39,13 +40,15 @@ class ExportTask:
     """One file: some shards, one after the other, under the schema of the whole.
 
     Attributes:
-        path: where the file goes.
+        directory: where the file goes.
+        name: of the file.
         shards: what goes into it.
         schema: of the rows.
         format: of the file.
     """
 
-    path: str
+    directory: DirectoryFiles
+    name: str
     shards: tuple[InputShard, ...]
     schema: pa.Schema
     format: FileFormat
@@ -53,7 +56,7 @@ class ExportTask:
     @property
     def label(self) -> str:
         """The file as messages name it."""
-        return self.path
+        return f"{self.directory.path}/{self.name}"
 
     @property
     def num_bytes(self) -> int:
@@ -69,15 +72,23 @@ class ExportTask:
         return self
 
     def run(self, worker: Worker) -> int:  # noqa: ARG002 - every task is given its worker
-        """Write the file and return its size in bytes; an old one of that name stays until the new one is complete."""
-        with _published(Path(self.path)) as path:
+        """Write the file and return its number of rows; an old one of that name stays until the new one is complete."""
+        rows = 0
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            nonlocal rows
+            for batch in self._batches():
+                rows += batch.num_rows
+                yield batch
+
+        with self.directory.written(self.name) as local, _published(Path(local)) as path:
             try:
-                self.format.write(path, self.schema, self._batches())
+                self.format.write(path, self.schema, counted())
             except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
                 raise SchemaError(
-                    f"{self.path}: a column cannot be written in this format ({error}); remove or convert it first"
+                    f"{self.label}: a column cannot be written in this format ({error}); remove or convert it first"
                 ) from error
-        return Path(self.path).stat().st_size
+        return rows
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for shard in self.shards:

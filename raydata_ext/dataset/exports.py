@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset.columns import Columns
@@ -16,13 +16,15 @@ from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.engine import Engine, Program
 from raydata_ext.errors import StoreError
 from raydata_ext.plan import Chain
+from raydata_ext.store import open_directory
 from raydata_ext.table import parse_temporary_name, with_huggingface_metadata
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Sequence
 
     from raydata_ext.engine import Workers
     from raydata_ext.store import DatasetDirectory
+    from raydata_ext.store.directory_files import DirectoryFiles
 
 DEFAULT_FILE_BYTES = "512MB"
 
@@ -54,7 +56,7 @@ class Exports(Columns):
         limit = parse_bytes(max_shard_bytes)
         format_ = storable_format(self.parts.format)
         if find_output(path, output_identity(self.fingerprint, limit, format_)) is None:
-            self._require_elsewhere(Path(path).absolute())
+            self._require_elsewhere(open_directory(path).path)
         with Engine(executor, workers) as engine:
             return write_output(
                 path,
@@ -76,7 +78,7 @@ class Exports(Columns):
         executor: str | None = None,
         workers: Workers | int | None = None,
         **options: Any,
-    ) -> list[Path]:
+    ) -> list[str]:
         """Write the rows as Parquet, with statistics and with Hugging Face's features in the metadata.
 
         Args:
@@ -89,10 +91,10 @@ class Exports(Columns):
             options: those of `pyarrow.parquet.ParquetWriter`; `compression` is zstd.
 
         Returns:
-            The files.
+            The paths of the files.
         """
         format_ = ParquetFormat(parse_bytes(row_group_bytes), options)
-        return self._export(Path(path), ".parquet", format_, max_file_bytes, executor, workers)
+        return self._export(os.fspath(path), ".parquet", format_, max_file_bytes, executor, workers)
 
     def to_json(
         self,
@@ -102,8 +104,8 @@ class Exports(Columns):
         max_file_bytes: int | str = DEFAULT_FILE_BYTES,
         executor: str | None = None,
         workers: Workers | int | None = None,
-    ) -> list[Path]:
-        """Write the rows as JSON lines: dates and times as ISO 8601, decimals as text, NaN as null.
+    ) -> list[str]:
+        """Write the rows as JSON lines: times as ISO 8601, durations as seconds, decimals as text, NaN as null.
 
         Args:
             path: a file that ends in `.jsonl` or `.json`, and perhaps in the suffix of a compression, as in
@@ -114,13 +116,13 @@ class Exports(Columns):
             workers: size of the pool on Ray.
 
         Returns:
-            The files.
+            The paths of the files.
 
         Raises:
             SchemaError: values of a column have no form in JSON, such as bytes.
         """
-        suffix, compression = _compressed_suffix(Path(path), (".jsonl", ".json"), compression)
-        return self._export(Path(path), suffix, JsonLinesFormat(compression), max_file_bytes, executor, workers)
+        suffix, compression = _compressed_suffix(os.fspath(path), (".jsonl", ".json"), compression)
+        return self._export(os.fspath(path), suffix, JsonLinesFormat(compression), max_file_bytes, executor, workers)
 
     def to_csv(
         self,
@@ -131,7 +133,7 @@ class Exports(Columns):
         executor: str | None = None,
         workers: Workers | int | None = None,
         **options: Any,
-    ) -> list[Path]:
+    ) -> list[str]:
         """Write the rows as CSV with a header line.
 
         Args:
@@ -144,13 +146,13 @@ class Exports(Columns):
             options: those of `pyarrow.csv.WriteOptions`, such as `delimiter`.
 
         Returns:
-            The files.
+            The paths of the files.
 
         Raises:
             SchemaError: a column has no form in CSV, such as one of lists.
         """
-        suffix, compression = _compressed_suffix(Path(path), (".csv",), compression)
-        return self._export(Path(path), suffix, CsvFormat(compression, options), max_file_bytes, executor, workers)
+        suffix, compression = _compressed_suffix(os.fspath(path), (".csv",), compression)
+        return self._export(os.fspath(path), suffix, CsvFormat(compression, options), max_file_bytes, executor, workers)
 
     def to_ray_dataset(self) -> Any:
         """The rows as a `ray.data.Dataset`: one read task a shard, which maps its file where it runs."""
@@ -160,49 +162,57 @@ class Exports(Columns):
 
     def _export(
         self,
-        path: Path,
+        path: str,
         suffix: str,
         format_: FileFormat,
         max_file_bytes: int | str,
         executor: str | None,
         workers: Workers | int | None,
-    ) -> list[Path]:
-        schema = with_huggingface_metadata(self.schema)
-        if path.name.endswith(suffix):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            paths, groups = [path.absolute()], [list(self.shards)]
+    ) -> list[str]:
+        is_file = path.endswith(suffix)
+        limit = parse_bytes(max_file_bytes)
+        groups = [list(self.shards)] if is_file else groups_of(self._cut(min(limit, MAX_SHARD_BYTES)), limit)
+        names = [f"data-{number:05d}-of-{len(groups):05d}{suffix}" for number in range(len(groups))]
+        if is_file:
+            path, _, names[0] = open_directory(path).path.rpartition("/")
+        directory = open_directory(path)
+        if is_file:
+            directory.make()
         else:
-            limit = parse_bytes(max_file_bytes)
-            groups = groups_of(self._cut(min(limit, MAX_SHARD_BYTES)), limit)
-            _prepare(path, suffix)
-            paths = [path.absolute() / f"data-{n:05d}-of-{len(groups):05d}{suffix}" for n in range(len(groups))]
+            _prepare(directory, suffix)
+        schema = with_huggingface_metadata(self.schema)
         tasks = [
-            ExportTask(str(file), tuple(group), schema, format_) for file, group in zip(paths, groups, strict=True)
+            ExportTask(directory, name, tuple(group), schema, format_)
+            for name, group in zip(names, groups, strict=True)
         ]
         with Engine(executor, workers) as engine:
             for _ in engine.run(Program(Chain.of(()), self.parts.workspace.store), tasks):
                 pass  # a task that fails raises
-        if not path.name.endswith(suffix):
-            _remove_others(path, suffix, {file.name for file in paths})
-        return paths
+        if not is_file:
+            _remove_others(directory, suffix, names)
+        return [task.label for task in tasks]
 
-    def _require_elsewhere(self, directory: Path) -> None:
+    def _require_elsewhere(self, directory: str) -> None:
         """Files that rows are mapped from must not be replaced while they are read."""
-        inside = [file["filename"] for file in self.cache_files if Path(file["filename"]).parent == directory]
-        if inside:
+        names = [
+            name
+            for place, _, name in (file["filename"].rpartition("/") for file in self.cache_files)
+            if place == directory
+        ]
+        if names:
             raise StoreError(
-                f"{directory} holds files that this data set is mapped from, such as {Path(inside[0]).name}; save it to"
-                " another directory"
+                f"{directory} holds files that this data set is mapped from, such as {names[0]}; save it to another"
+                " directory"
             )
 
 
-def _compressed_suffix(path: Path, suffixes: tuple[str, ...], compression: str | None) -> tuple[str, str | None]:
+def _compressed_suffix(path: str, suffixes: tuple[str, ...], compression: str | None) -> tuple[str, str | None]:
     """The suffix of files, and their compression: that of a path to a file, or else the one that was asked for."""
     for suffix in suffixes:
         for end, name in (("", None), *COMPRESSIONS.items()):
-            if path.name.endswith(suffix + end):
+            if path.endswith(suffix + end):
                 if compression is not None and compression != name:
-                    raise ValueError(f"compression is {compression!r}, but {path.name} says {name or 'none'}")
+                    raise ValueError(f"compression is {compression!r}, but {path} says {name or 'none'}")
                 return suffix + end, name
     ends = {name: end for end, name in COMPRESSIONS.items()}
     if compression is not None and compression not in ends:
@@ -210,21 +220,25 @@ def _compressed_suffix(path: Path, suffixes: tuple[str, ...], compression: str |
     return suffixes[0] + ends.get(compression or "", ""), compression
 
 
-def _prepare(directory: Path, suffix: str) -> None:
+def _prepare(directory: DirectoryFiles, suffix: str) -> None:
     """Make a directory for files of an export; it may hold an older export and nothing else."""
-    if directory.is_file():
-        raise StoreError(f"{directory} is a file; give a directory, or a file that ends in {suffix}")
-    directory.mkdir(parents=True, exist_ok=True)
-    foreign = sorted(file.name for file in directory.iterdir() if not _is_of_export(file.name, suffix))
+    try:
+        directory.make()
+    except StoreError as error:
+        raise StoreError(f"{error}, or a file that ends in {suffix}") from error
+    foreign = [name for name in directory.names() if not _is_of_export(name, suffix)]
     if foreign:
-        raise StoreError(f"{directory} holds other files, such as {foreign[0]}; give a new or empty directory")
+        raise StoreError(
+            f"{directory.path} holds other files, such as {foreign[0]}; give a new or empty directory, or a file that"
+            f" ends in {suffix}"
+        )
 
 
-def _remove_others(directory: Path, suffix: str, keep: set[str]) -> None:
+def _remove_others(directory: DirectoryFiles, suffix: str, keep: Sequence[str]) -> None:
     """Remove what an older export left there, so that the directory holds these rows and no others."""
-    for file in directory.iterdir():
-        if file.name not in keep and _is_of_export(file.name, suffix) and parse_temporary_name(file.name) is None:
-            file.unlink(missing_ok=True)
+    for name in directory.names():
+        if name not in keep and _is_of_export(name, suffix) and parse_temporary_name(name) is None:
+            directory.delete(name)
 
 
 def _is_of_export(name: str, suffix: str) -> bool:

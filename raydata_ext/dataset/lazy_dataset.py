@@ -203,7 +203,8 @@ class LazyDataset:
             progress: is told how far the run is.
             on_error: `"raise"` ends the run at the first row that cannot be read or that a step fails on;
                 `"quarantine"` sets such rows aside, each with a record of why, and goes on as if they had never been
-                there. Results that lack rows are taken from the cache only with `"quarantine"`.
+                there. Results that lack rows are taken from the cache only with `"quarantine"`. On Ray, this holds also
+                for rows that kill their process.
             max_errors: rows that may be set aside: a number of them, or a share of all as a float; None is no limit.
 
         Raises:

@@ -34,7 +34,7 @@ def scan_dataset(
 
     Args:
         paths: paths, directories or glob patterns, local or any URL that fsspec knows.
-        format: `"text"`, `"jsonl"`, `"parquet"` or `"arrow"`; None is what the suffixes stand for.
+        format: one of `sources.FORMATS`, such as `"jsonl"`; None is what the suffixes stand for.
         columns: the columns to read; None is all.
         schema: schema of the rows; None is what the files say, unified over all of them.
         cache_dir: where results are kept, see `Workspace`.

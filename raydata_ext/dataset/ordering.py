@@ -215,9 +215,12 @@ def _generator(seed: int | None, generator: np.random.Generator | None) -> np.ra
 
 
 def _sorted(columns: pa.Table, keys: Sequence[tuple[str, str]], null_placement: str) -> Positions:
-    by_key = _NULLS_PER_KEY and {"sort_keys": [(*key, null_placement) for key in keys]}
+    if _NULLS_PER_KEY:
+        options: dict[str, Any] = {"sort_keys": [(*key, null_placement) for key in keys]}
+    else:
+        options = {"sort_keys": keys, "null_placement": null_placement}
     try:
-        order = pc.sort_indices(columns, **(by_key or {"sort_keys": keys, "null_placement": null_placement}))
+        order = pc.sort_indices(columns, **options)
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         types = ", ".join(f"{field.name!r} is {field.type}" for field in columns.schema)
         raise TypeError(f"cannot sort: {types} ({error})") from error

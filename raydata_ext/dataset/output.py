@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine import Engine, OutputFile, OutputTask, Program, RunProgress, Silent
@@ -15,6 +14,7 @@ from raydata_ext.store import (
     FormatState,
     Store,
     data_file_name,
+    open_directory,
     prepare_dataset_directory,
     read_dataset_directory,
     write_dataset_directory,
@@ -61,7 +61,7 @@ def write_output(
     """Write shards, in order, as the files of a dataset directory.
 
     Args:
-        path: the directory.
+        path: the directory, or its URL.
         shards: what goes into it.
         schema: schema of the whole.
         fingerprint: of the data set.
@@ -82,8 +82,9 @@ def write_output(
     prepare_dataset_directory(path)
     target = with_huggingface_metadata(schema, fingerprint=fingerprint)
     groups = groups_of(shards, max_shard_bytes)
+    directory_path = open_directory(path).path
     tasks = [
-        OutputTask(str(Path(path).absolute() / data_file_name(number, len(groups))), tuple(group), target)
+        OutputTask(f"{directory_path}/{data_file_name(number, len(groups))}", tuple(group), target)
         for number, group in enumerate(groups)
     ]
     shown = progress or Silent()

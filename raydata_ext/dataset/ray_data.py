@@ -10,6 +10,7 @@ import os
 import secrets
 import socket
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -140,7 +141,8 @@ class ShardDatasink(Datasink[tuple[int, Receipt]]):
             seconds=time.perf_counter() - started,
             worker=f"{socket.gethostname()}:{os.getpid()}",
         )
-        return ctx.task_idx, self._store.publish(receipt, staged)
+        Path(staged).replace(self._store.writing_path(receipt.key))
+        return ctx.task_idx, self._store.publish(receipt)
 
     @override
     def on_write_complete(self, write_result: Any) -> None:

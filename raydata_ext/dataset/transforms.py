@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,8 +166,9 @@ class Transforms(Ordering):
             result: Any = run.collect(with_steps(self.lazy()))
             return self._transmitted(result.parts, fingerprint)
         own = self.parts.workspace
-        own.path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="in-memory-", dir=own.path) as directory:
+        place = own.local_directory or tempfile.gettempdir()
+        Path(place).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="in-memory-", dir=place) as directory:
             result = run.collect(with_steps(replace(self.lazy(), workspace=Workspace(directory))))
             table = joined([InMemoryTable.from_file(file["filename"]) for file in result.cache_files])
             return self._transmitted(Parts(table, Lineage(result.fingerprint), own), fingerprint)

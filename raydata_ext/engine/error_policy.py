@@ -80,17 +80,25 @@ class ErrorTally:
     Args:
         policy: has the limit.
         store: holds the records.
+
+    Attributes:
+        count: how many.
     """
 
     def __init__(self, policy: ErrorPolicy, store: Store) -> None:
         self.policy = policy
         self._store = store
-        self._count = 0
+        self.count = 0
         self._first = ""
         self._rows = 0
         self._parts = 0
         self._seen_bytes = 0
         self._all_bytes = 0
+
+    @property
+    def share(self) -> str:
+        """Of all rows read so far, in words."""
+        return f"{self.count / max(self._rows, 1):.2%} of {self._rows:,}"
 
     def begin(self, num_bytes: int) -> None:
         """A part of the plan begins, whose input has so many bytes. The rows are those that the first part reads."""
@@ -108,7 +116,7 @@ class ErrorTally:
         if self._parts == 1:
             self._rows += receipt.rows_in
         if receipt.quarantined:
-            self._count += receipt.quarantined
+            self.count += receipt.quarantined
             self._first = self._first or receipt.key
             self._check(margin=_CERTAIN, rows=self._rows * self._all_bytes / max(self._seen_bytes, 1))
 
@@ -122,11 +130,11 @@ class ErrorTally:
 
     def _check(self, margin: float, rows: float) -> None:
         limit = self.policy.max_errors
-        if limit is None or not self._count:
+        if limit is None or not self.count:
             return
         allowed = limit if isinstance(limit, int) else limit * margin * rows
-        if self._count > allowed:
+        if self.count > allowed:
             records = self._store.get(quarantine_key(self._first))
             first = {} if records is None else self._store.table(records).row(0)
             unknown = dict.fromkeys(("source", "row", "step", "exception", "message"), "unknown")
-            raise self.policy.exceeded(self._count, self._rows, unknown | first)
+            raise self.policy.exceeded(self.count, self._rows, unknown | first)

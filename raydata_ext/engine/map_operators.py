@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from typing_extensions import override
 
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.engine.column_operators import no_rows, without_columns
@@ -151,6 +152,11 @@ class BatchMapOperator(_MapOperator):
         self._batch_rows = step.batch_size
         self._drop_last = step.drop_last_batch
         self._format = step.batch_format
+
+    @property
+    @override
+    def rows_added(self) -> int:
+        return self.rows_out + self.dropped.total() + self.set_aside - self.rows_in
 
     def cut(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Batches of the step's size; see `Operator.cut`."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from raydata_ext.store import ShardFile
+from raydata_ext.store import ShardFile, open_directory
 from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
 
@@ -40,7 +39,7 @@ class OutputTask:
     """One output file: some shards of a result, one after the other, under the schema of the whole.
 
     Attributes:
-        path: where the file goes; it is synced to the disk before it appears there.
+        path: path or URL where the file goes; it is synced to the disk before it appears there.
         shards: what goes into it.
         schema: schema of the output.
     """
@@ -71,14 +70,15 @@ class OutputTask:
         """Write the file; the old one of that name, if any, stays until the new one is complete."""
         started = time.perf_counter()
         tokens = 0
-        with ShardWriter(self.path, self.schema, sync=True) as writer:
+        directory, _, name = self.path.rpartition("/")
+        with open_directory(directory).written(name) as path, ShardWriter(path, self.schema, sync=True) as writer:
             for shard in self.shards:
                 for _, batch in shard.read():
                     if batch.num_rows:  # one without rows may have columns that no function has removed
                         writer.write(cast_batch(batch, self.schema, add_missing=True))
                         tokens += count_tokens(batch)
             summary = writer.finish()
-        file = ShardFile(Path(self.path).name, summary.num_bytes, summary.rows, summary.checksum)
+        file = ShardFile(name, summary.num_bytes, summary.rows, summary.checksum)
         return OutputFile(file, tokens, time.perf_counter() - started)
 
 

@@ -2,8 +2,10 @@
 
 A task whose worker died is watched from then on (see `watch`). Its next death leaves a mark of what ran. Where rows may
 be set aside, the rows of that mark are suspects: the next attempt gives them to the step in parts, which leaves a
-narrower mark, until it is one row. A row is excluded once two deaths, one after the other, point to it, for a worker may
-also die of something else at that moment. A death that teaches nothing counts as a failed attempt.
+narrower mark, until it is one row. A row is excluded once two deaths, one after the other, point to it, for a worker
+may also die of something else at that moment. A death that teaches nothing counts as a failed attempt.
+
+There must be another process to take note of a death: with the inline executor such a row ends the caller.
 """
 
 from __future__ import annotations
@@ -98,7 +100,7 @@ class PoisonHunt:
         return None if case is None or case.mark is None else self._what_ran(case.mark)
 
     def _what_ran(self, mark: Mark) -> str:
-        return f"step {mark.step + 1} `{self._chain.steps[mark.step].label}` on {mark.place}"
+        return f"{self._chain.label(mark.step)} on {mark.place}"
 
     def _new_path(self, number: int) -> str:
         """A file beside those that the store is writing, which is collected like these if the driver dies."""

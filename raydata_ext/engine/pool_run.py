@@ -109,13 +109,13 @@ class PoolRun:
     def _hand_out(self) -> None:
         """Give each actor its first task before any gets a second.
 
-        An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do.
-        While it decompresses nothing waits behind, so that it can go on with the next part at once.
+        An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do, and
+        one part more waits for each of them. While it decompresses nothing waits behind, so that it can go on at once.
         """
         now = time.monotonic()
         ready = {member.info.name: member for member in self._pool.members if member.info is not None}
         depths = range(self._pool.workers.max_in_flight)
-        leave = (len(self._pool.members) - len(ready)) * len(depths)
+        leave = (len(self._pool.members) - len(ready)) * len(depths) + len(ready) - 1
         for holds_stream in (False, True):
             for depth in depths:
                 for name, member in ready.items():

@@ -44,8 +44,8 @@ RECORD_SCHEMA = pa.schema(
     }
 )
 """`source` is a file or piece of one, `row` the number of the row in it, from 0, unreadable rows included;
-`byte_offset` is where a row that cannot be read begins in the (decompressed) file, where that is known; `row_json` is the
-row as the step was given it, as JSON in which long values are cut."""
+`byte_offset` is where a row that cannot be read begins in the (decompressed) file, where that is known; `row_json` is
+the row as the step was given it, as JSON in which long values are cut."""
 
 _MOST_MESSAGE = 4_000
 _BUFFERED_RECORDS = 100

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 REPORT_VERSION = 1
 
-_NO_ROWS = {"rows_in": 0, "rows_out": 0, "quarantined": 0}
+_NO_ROWS = {"rows_in": 0, "rows_added": 0, "rows_out": 0, "quarantined": 0}
 
 
 @dataclass
@@ -151,19 +151,17 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
     filtered: Counter[str] = Counter()
     for receipt in receipts:
         filtered.update(receipt.filtered)
-    quarantined = sum(receipt.quarantined for receipt in receipts)
-    rows_in, rows_out = receipts[0].rows_in, receipts[-1].rows
     return {
         "index": number,
         "label": last.shard.label,
         "key": receipts[-1].key,
         "quarantine_keys": [quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined],
         "cached": last.cached,
-        "rows_in": rows_in,
-        "rows_added": rows_out + filtered.total() + quarantined - rows_in,
-        "rows_out": rows_out,
+        "rows_in": receipts[0].rows_in,
+        "rows_added": sum(step.get("rows_added", 0) for receipt in receipts for step in receipt.steps),
+        "rows_out": receipts[-1].rows,
         "filtered": dict(filtered),
-        "quarantined": quarantined,
+        "quarantined": sum(receipt.quarantined for receipt in receipts),
         "bytes_in": first.shard.num_bytes,
         "bytes_out": receipts[-1].num_bytes,
         "begin": round(min(one.value.started for one in done) - run_started, 4) if done else None,

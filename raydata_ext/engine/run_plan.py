@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from raydata_ext.engine.progress import RunProgress, Silent
 from raydata_ext.engine.shard_task import ShardTask
 from raydata_ext.engine.worker import Completed, Program
 from raydata_ext.errors import RaydataError
-from raydata_ext.plan import Chain, InputShard, Plan, Resolution, ShardState, TableShard, Workspace, resolve
+from raydata_ext.plan import Chain, InputShard, Plan, Resolution, ShardState, StoredShard, Workspace, resolve
 from raydata_ext.sources import IdentityIndex, Sighting
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from raydata_ext.engine.shard_task import ShardOutcome
     from raydata_ext.plan.history import Origin
     from raydata_ext.store import Receipt
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +74,12 @@ def run_all(
     now, later = plan.head()
     results = [run_plan(now, workspace, engine, progress, tally)]
     while later:
-        shards = tuple(TableShard.of_receipt(workspace.store, result.receipt) for result in results[-1])
+        shards = tuple(StoredShard(workspace.store, result.receipt) for result in results[-1])
         done = now.steps_before + len(Chain.of(now.steps).steps)
         now, later = Plan(shards, later, done).head()
         results.append(run_plan(now, workspace, engine, progress, tally))
+    if tally.count:
+        _log.warning("%d rows were set aside (%s)", tally.count, tally.share)
     return results
 
 
@@ -146,7 +152,7 @@ def _compute(
     """Compute what is missing; parts of big compressed files whose result turns out to be there have no outcome."""
     tasks = decoding.first_tasks()
     inputs = [piece.file.path for state in resolution.states for piece in state.shard.pieces[:1] if piece.file.is_local]
-    program = Program(resolution.chain, workspace.store, str(workspace.path), (*inputs[:1], *inputs[-1:]), errors)
+    program = Program(resolution.chain, workspace.store, workspace.local_directory, (*inputs[:1], *inputs[-1:]), errors)
     for done in engine.run(program, tasks, watch):
         task = tasks[done.number]
         if isinstance(task, DecodeTask):

@@ -15,8 +15,8 @@ from raydata_ext.engine.operators import make_operator
 from raydata_ext.engine.quarantine import Quarantine, QuarantineFile
 from raydata_ext.engine.trail import Trail
 from raydata_ext.engine.watch import Marker, StepWatch, Watch
-from raydata_ext.errors import SchemaError
-from raydata_ext.plan import ShardState, TableShard
+from raydata_ext.errors import RaydataError, SchemaError
+from raydata_ext.plan import ShardState, StoredShard
 from raydata_ext.sources import Piece, Sighting
 from raydata_ext.store import Receipt
 from raydata_ext.table.evolving_writer import EvolvingShardWriter
@@ -180,7 +180,7 @@ class _Run:
             return self.state.shard.read(None if quarantine is None else quarantine.add_unread)
         done, receipt = self.state.prefix
         label = f"{self.state.shard.label} after step {done}"
-        return ((label, batch) for _, batch in TableShard.of_receipt(self.worker.program.store, receipt).read())
+        return ((label, batch) for _, batch in StoredShard(self.worker.program.store, receipt).read())
 
     def _operator(self, number: int, quarantine: Quarantine | None, marker: Marker | None) -> Operator:
         operator = make_operator(number, self.worker, self.trail, self.state.position)
@@ -194,6 +194,7 @@ class _Run:
     def _publish(self, file: _KeptFile) -> Receipt:
         """Make a file a result; the records of rows that were set aside come first."""
         receipt = self._receipt(file)
+        require_balance(receipt)
         file.set_aside.publish(self.worker.name)
         return self.worker.program.store.publish(receipt)
 
@@ -276,5 +277,21 @@ def _summary(operator: Operator) -> dict[str, object]:
         "rows_out": operator.rows_out,
         "filtered": dict(operator.dropped),
         "quarantined": operator.set_aside,
+        "rows_added": operator.rows_added,
         "seconds": round(operator.seconds, 6),
     }
+
+
+def require_balance(receipt: Receipt) -> None:
+    """Check that every row is accounted for, before a result is published.
+
+    Raises:
+        RaydataError: a row was lost, or came up twice; what follows would be built on that.
+    """
+    came = receipt.rows_in + sum(step.get("rows_added", 0) for step in receipt.steps)
+    went = receipt.rows + sum(receipt.filtered.values()) + receipt.quarantined
+    if came != went:
+        raise RaydataError(
+            f"{receipt.inputs}: {came} rows came and {went} went: {receipt.rows} out, {dict(receipt.filtered)} filtered"
+            f" and {receipt.quarantined} quarantined; this is a defect of the engine, please report it with {receipt.steps}"
+        )

@@ -59,6 +59,11 @@ class Operator(ABC):
         self.watch: StepWatch | None = None
         self._failed: dict[int, Exception] = {}  # rows of the present chunk that the step did without, by position
 
+    @property
+    def rows_added(self) -> int:
+        """Rows that came out beyond those that were given; here none, for each is handed on, dropped or set aside."""
+        return 0
+
     def follow(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Do the step on all rows.
 

@@ -18,6 +18,10 @@ Processes
     (`prefetch`) or lets reader actors make them (`reader_pool`, `reader_actor`), and tells how far it is in another
     thread (`reporter`). `figures` is what it measures, `faults` what it raises. `torch_feed` is the feed as torch
     wants it.
+Beside that
+    `packing` lays documents into sequences of equal length, as a step of a plan; `pack_node` does so in a stream.
+    `shuffle_quality` measures and draws how well an epoch is shuffled. `status_view` shows a running feed in a
+    terminal. `buffer_states` keeps saved positions small.
 
 The path of a row: lane -> reference -> (rank of its global position) -> gathered from a mapped table with the others of
 its step -> the row-by-row steps of the stream -> the format of the stream -> the trainer.
@@ -30,6 +34,8 @@ from raydata_ext.feed.coordinator import StreamingCoordinator
 from raydata_ext.feed.faults import CoordinatorLostError, StaleFeedError
 from raydata_ext.feed.feed_state import merge_states
 from raydata_ext.feed.mixture import mix
+from raydata_ext.feed.pack_node import pack_stream
+from raydata_ext.feed.packing import pack
 from raydata_ext.feed.trainer_feed import TrainerFeed
 
 __all__ = [
@@ -40,4 +46,6 @@ __all__ = [
     "TrainerFeed",
     "merge_states",
     "mix",
+    "pack",
+    "pack_stream",
 ]

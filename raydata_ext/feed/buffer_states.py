@@ -1,12 +1,14 @@
 """States of shuffles without their buffers: what a buffer holds follows from the last slots that were drawn.
 
-Slot s holds the row that came in when s was drawn last. So the buffer is made again of the numbers drawn before a state:
-the generator is set back, which PCG64 can do, and draws them once more. A number is drawn from one 32-bit word, or the word
-is passed over; either depends on that word alone, and so the numbers are the same from wherever one begins.
+Slot s holds the row that came in when s was drawn last. So the buffer is made again of the numbers drawn before a
+state: the generator is set back, which PCG64 can do, and draws them once more. A number is drawn from one 32-bit
+word, or the word is passed over; either depends on that word alone, and so the numbers are the same from wherever one
+begins.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +110,8 @@ def _last_slots(size: int, draws: State, count: int) -> References | None:
     """The last `count` slots that were drawn up to a position."""
     here = np.random.PCG64()
     here.state = draws["generator"]
-    block = np.random.Generator(here).integers(0, size, size=draws["drawn"])[: draws["used"]]
+    drawn: References = np.random.Generator(here).integers(0, size, size=draws["drawn"])
+    block = drawn[: draws["used"]]
     before = count - len(block)
     if before <= 0:
         return block[len(block) - count :]
@@ -127,7 +130,7 @@ def _last_slots(size: int, draws: State, count: int) -> References | None:
     return None
 
 
-def _place(state: dict[str, Any]) -> tuple[int, int]:
+def _place(state: Any) -> tuple[int, int]:
     return state["state"]["state"], state["has_uint32"]
 
 
@@ -141,7 +144,7 @@ class _Incoming:
 
     def __init__(self, runs: References, most_groups: int) -> None:
         cuts = even_cuts(len(runs), max(1, min(len(runs), most_groups)))
-        self._groups = [runs[start:stop] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+        self._groups = [runs[start:stop] for start, stop in pairwise(cuts)]
         self._ends = [np.cumsum(group[:, 1] - group[:, 0]) for group in self._groups]
         self._layout = Layout([int(ends[-1]) if len(ends) else 0 for ends in self._ends])
 

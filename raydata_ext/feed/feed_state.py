@@ -1,8 +1,8 @@
 """A position of a feed as JSON: the same whatever ranks, loaders and readers there are.
 
 It says which step of which epoch comes next, and where each lane stands then. The second only saves time: without it,
-the order is gone through again from the begin of the epoch. Of a shuffle there is no buffer in it (`buffer_states`), so that a
-state has some 500 bytes a lane, however large buffers are.
+the order is gone through again from the begin of the epoch. Of a shuffle there is no buffer in it (`buffer_states`),
+so that a state has some 500 bytes a lane, however large buffers are.
 """
 
 from __future__ import annotations
@@ -117,8 +117,7 @@ def _require_same_plan(saved: Mapping[str, Any], current: Mapping[str, Any]) -> 
     for name in [name for name in known if name.endswith("Mixture.names")]:
         there = len(known[name])
         if known[name] == now.get(name, [])[:there]:
-            node = name.removesuffix(".names")
-            for key in (name, f"{node}.over"):
+            for key in (name, name.removesuffix(".names")):  # the second says how many children the node has
                 del known[key]
                 del now[key]
             now = {key: value for key, value in now.items() if key in known}

@@ -83,8 +83,9 @@ def run_job(
 
 
 def report_directory(job: JobFile) -> Path:
-    """Where the report of a job goes."""
-    return Path(job.run.report_dir or f"{job.output.path.rstrip('/')}.run")
+    """Where the report of a job goes: a local directory, that of the job's name where the output is under a URL."""
+    output = job.output.path.rstrip("/")
+    return Path(job.run.report_dir or f"{job.name if '://' in output else output}.run")
 
 
 def import_function(reference: str, place: str) -> Callable[..., Any]:

@@ -88,7 +88,7 @@ class StepSection(_Section):
 class OutputSection(_Section):
     """Where the result goes."""
 
-    path: str = Field(description="directory of the data set")
+    path: str = Field(description="directory of the data set, or its URL")
     format: Literal["arrow"] = Field("arrow", description="format of its files")
     max_shard_bytes: ByteSize = Field(
         ByteSize(512_000_000), description="size up to which shards are put into one file"
@@ -115,7 +115,7 @@ class WorkersSection(_Section):
 class RunSection(_Section):
     """How it is run."""
 
-    cache_dir: str | None = Field(None, description="directory of cached results")
+    cache_dir: str | None = Field(None, description="directory of cached results, or its URL")
     executor: Literal["ray", "inline"] | None = Field(
         None, description="what does the work; by default chosen by its size"
     )
@@ -126,7 +126,10 @@ class RunSection(_Section):
     max_errors: int | float | None = Field(
         None, description="rows that may be set aside: a number of them, or a share such as 0.01; no limit by default"
     )
-    report_dir: str | None = Field(None, description="directory of the report; by default the output path with `.run`")
+    report_dir: str | None = Field(
+        None,
+        description="directory of the report; by default the output path, or the job's name where that is a URL, + `.run`",
+    )
 
     @model_validator(mode="after")
     def _is_a_policy(self) -> RunSection:

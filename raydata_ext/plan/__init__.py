@@ -30,6 +30,7 @@ from raydata_ext.plan.steps import (
     Step,
     UserFunction,
 )
+from raydata_ext.plan.stored_shard import StoredShard
 from raydata_ext.plan.table_shard import TableShard
 from raydata_ext.plan.workspace import Workspace
 
@@ -51,6 +52,7 @@ __all__ = [
     "SelectColumns",
     "ShardState",
     "Step",
+    "StoredShard",
     "TableShard",
     "UserFunction",
     "Workspace",

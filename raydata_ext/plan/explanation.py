@@ -87,7 +87,7 @@ class _Reasons:
 
     def of(self, state: ShardState) -> str:
         if not state.is_cut:
-            return "compressed file, not decoded yet: its parts become shards when it is"
+            return "compressed file, not decoded yet or touched since: its parts become shards when they are known"
         if state.result is not None:
             return f"{state.result.rows} rows, key {state.result.key}"
         origin = self._workspace.history.origin(state.place)

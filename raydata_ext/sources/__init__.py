@@ -5,9 +5,10 @@ files together and the readers split big ones, by rules that depend on names and
 result, the unit of everything that follows. `identity` says what a shard's content is, without reading where that is
 safe.
 
-A row's path here: `InputFile.open` -> `compression` -> `line_blocks` (text, JSON lines) or the Arrow readers
-(Parquet, Arrow) -> the format's `Reader.read` -> a record batch. One module a format; a new one is a `Reader` and a
-line in `formats`.
+A row's path here: `InputFile.open` -> `compression` -> what cuts the bytes (`line_blocks`, `json_array_blocks`,
+`csv_records`, `tar_members`) or an Arrow reader -> the format's `Reader.read` -> a record batch. One module a format; a
+new one is a `Reader` and a line in `formats`. The lines of a big compressed file make a detour: `part_decoder` cuts it while it is decompressed,
+and `decoded_lines` are what the readers of its parts get.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import fsspec
 
+from raydata_ext.errors import ReadError
 from raydata_ext.sources.input_file import ETAG, InputFile
 from raydata_ext.sources.local_files import LEFT_OUT_OF_DIRECTORIES, fixed_part
 
@@ -38,7 +39,14 @@ class RemoteFiles:
 
     def __post_init__(self) -> None:
         self._fs, self._path = fsspec.core.url_to_fs(self.given)
-        root, infos = self._find()
+        self._fs.invalidate_cache()  # it holds listings of earlier calls
+        try:
+            root, infos = self._find()
+        except Exception as error:
+            raise ReadError(
+                f"{self.given}: cannot be listed ({type(error).__name__}: {error}); check the URL, the network and the"
+                " credentials"
+            ) from error
         self._infos = {self._fs.unstrip_protocol(info["name"]): info for info in infos if info["type"] == "file"}
         self.root = None if root is None else self._fs.unstrip_protocol(root)
         self.paths = sorted(self._infos)

@@ -11,6 +11,7 @@ from raydata_ext.store.dataset_directory import (
     verify_dataset_directory,
     write_dataset_directory,
 )
+from raydata_ext.store.directory_files import open_directory
 from raydata_ext.store.garbage_collection import Garbage, GarbageReport, collect_garbage
 from raydata_ext.store.huggingface_files import FormatState
 from raydata_ext.store.manifest import Manifest, ShardFile
@@ -34,6 +35,7 @@ __all__ = [
     "collect_garbage",
     "data_file_name",
     "holds_dataset",
+    "open_directory",
     "prepare_dataset_directory",
     "read_dataset_directory",
     "verify",

@@ -7,16 +7,13 @@ of `data_file_name`, then `write_dataset_directory`.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
-import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.errors import CorruptFileError, RaydataError, StaleFileError, StoreError
-from raydata_ext.store.atomic_files import write_file_atomically
+from raydata_ext.store.directory_files import DirectoryFiles, open_directory
 from raydata_ext.store.huggingface_files import (
     INFO_FILE,
     SPLITS_FILE,
@@ -27,7 +24,6 @@ from raydata_ext.store.huggingface_files import (
     split_names,
 )
 from raydata_ext.store.manifest import MANIFEST_FILE, Manifest, ShardFile, check_member_name
-from raydata_ext.store.orphans import is_orphan
 from raydata_ext.table.ipc_writer import parse_temporary_name
 from raydata_ext.table.verify import verify_ipc_file
 
@@ -47,7 +43,7 @@ class DatasetDirectory:
     """A dataset on disk, all of whose shard files are there.
 
     Args:
-        path: Absolute path of the directory.
+        path: Absolute path of the directory, or URL.
         files: Shard files in the order of their rows; rows and checksum are None where Hugging Face wrote them.
         fingerprint: Fingerprint of the dataset.
         schema: Its schema, or None where only the shard files tell.
@@ -66,7 +62,7 @@ class DatasetDirectory:
 
     def file_path(self, file: ShardFile) -> str:
         """Return the path of one of the files."""
-        return str(Path(self.path, file.name))
+        return f"{self.path}/{file.name}"
 
 
 def data_file_name(index: int, count: int) -> str:
@@ -90,24 +86,21 @@ def prepare_dataset_directory(path: str | os.PathLike[str]) -> None:
     Its shard files stay until the new ones stand, so whoever has them mapped can go on.
 
     Args:
-        path: A directory that does not exist, is empty, or holds a dataset and nothing else.
+        path: A directory, or URL of one, that does not exist, is empty, or holds a dataset and nothing else.
 
     Raises:
         StoreError: If there are other files, which are left as they are.
     """
-    directory = Path(path)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise StoreError(f"{directory} is a file; give a directory as the output") from error
-    foreign = sorted(one.name for one in directory.iterdir() if not _belongs_to_a_dataset(one.name))
+    directory = open_directory(path)
+    directory.make()
+    foreign = [name for name in directory.names() if not _belongs_to_a_dataset(name)]
     if foreign:
         some = foreign[0] if len(foreign) == 1 else f"{foreign[0]} and {len(foreign) - 1} more"
         raise StoreError(
-            f"{directory} holds files that are no part of a dataset ({some}); give a new or empty directory"
+            f"{directory.path} holds files that are no part of a dataset ({some}); give a new or empty directory"
         )
     for name in (MANIFEST_FILE, STATE_FILE, INFO_FILE):
-        (directory / name).unlink(missing_ok=True)
+        directory.delete(name)
 
 
 def write_dataset_directory(
@@ -147,13 +140,13 @@ def write_dataset_directory(
         check_member_name(file.name)
         if file.rows is None or file.checksum is None:
             raise ValueError(f"{file.name}: rows and checksum of a shard file must be given")
-    directory = Path(path).absolute()
+    directory = open_directory(path)
     state = DatasetState(tuple(file.name for file in files), fingerprint, split, format or FormatState())
     manifest = Manifest(tuple(files), schema, fingerprint, lineage, split)
     _require_files(directory, manifest.shards, MANIFEST_FILE)
-    write_file_atomically(directory / INFO_FILE, dataset_info_json(schema), sync=sync)
-    write_file_atomically(directory / STATE_FILE, state.to_json(), sync=sync)
-    write_file_atomically(directory / MANIFEST_FILE, manifest.to_json(), sync=sync)
+    directory.write(INFO_FILE, dataset_info_json(schema), sync=sync)
+    directory.write(STATE_FILE, state.to_json(), sync=sync)
+    directory.write(MANIFEST_FILE, manifest.to_json(), sync=sync)
     _remove_leftovers(directory, keep={file.name for file in files})
     return _from_manifest(directory, manifest, state)
 
@@ -168,11 +161,11 @@ def read_dataset_directory(path: str | os.PathLike[str]) -> DatasetDirectory:
         StoreError: If it is not one complete dataset: a `DatasetDict`, an unfinished one, a shard file missing or of
             another size, or a name that leads out of the directory.
     """
-    directory = Path(path).absolute()
+    directory = open_directory(path)
     try:
         return _read_directory(directory)
     except StoreError as error:
-        raise StoreError(f"{directory}: {error}") from error
+        raise StoreError(f"{directory.path}: {error}") from error
 
 
 def holds_dataset(path: str | os.PathLike[str], fingerprint: str) -> bool:
@@ -202,15 +195,16 @@ def verify_dataset_directory(path: str | os.PathLike[str]) -> Iterator[tuple[Sha
     Raises:
         StoreError: As `read_dataset_directory`.
     """
-    directory = read_dataset_directory(path)
-    for file in directory.files:
-        problem = _verify_file(directory.file_path(file), file)
+    files = open_directory(path)
+    for file in read_dataset_directory(path).files:
+        with files.fetched(file.name) as local:
+            problem = _verify_file(local, file)
         if problem is not None:
             yield file, problem
 
 
-def _read_directory(directory: Path) -> DatasetDirectory:
-    manifest_text, state_text = (_read(directory / name) for name in (MANIFEST_FILE, STATE_FILE))
+def _read_directory(directory: DirectoryFiles) -> DatasetDirectory:
+    manifest_text, state_text = (directory.read(name) for name in (MANIFEST_FILE, STATE_FILE))
     if state_text is None:
         raise StoreError(_why_no_dataset(directory))
     state = DatasetState.from_json(state_text)
@@ -219,9 +213,10 @@ def _read_directory(directory: Path) -> DatasetDirectory:
         if manifest.fingerprint == state.fingerprint:
             _require_files(directory, manifest.shards, MANIFEST_FILE)
             return _from_manifest(directory, manifest, state)
-        logger.warning("%s: %s is of an older dataset and not used", directory, MANIFEST_FILE)
-    files = tuple(ShardFile(name, _size(directory, name, STATE_FILE)) for name in state.file_names)
-    return DatasetDirectory(str(directory), files, state.fingerprint, None, state.split, state.format)
+        logger.warning("%s: %s is of an older dataset and not used", directory.path, MANIFEST_FILE)
+    sizes = _sizes(directory, state.file_names, STATE_FILE)
+    files = tuple(ShardFile(name, sizes[name]) for name in state.file_names)
+    return DatasetDirectory(directory.path, files, state.fingerprint, None, state.split, state.format)
 
 
 def _verify_file(path: str, file: ShardFile) -> RaydataError | None:
@@ -239,32 +234,32 @@ def _belongs_to_a_dataset(name: str) -> bool:
     return ours or _DATA_FILE.fullmatch(name) is not None or parse_temporary_name(name) is not None
 
 
-def _require_files(directory: Path, files: Sequence[ShardFile], source: str) -> None:
+def _require_files(directory: DirectoryFiles, files: Sequence[ShardFile], source: str) -> None:
+    sizes = _sizes(directory, [file.name for file in files], source)
     for file in files:
-        size = _size(directory, file.name, source)
-        if size != file.num_bytes:
-            raise StoreError(f"shard file {file.name} has {size} bytes, not {file.num_bytes} as {source} says")
+        if sizes[file.name] != file.num_bytes:
+            raise StoreError(
+                f"shard file {file.name} has {sizes[file.name]} bytes, not {file.num_bytes} as {source} says"
+            )
 
 
-def _size(directory: Path, name: str, source: str) -> int:
-    try:
-        return (directory / name).stat().st_size
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise StoreError(f"shard file {name}, which {source} names, is missing; copy it there or write anew") from error
+def _sizes(directory: DirectoryFiles, names: Sequence[str], source: str) -> dict[str, int]:
+    sizes = directory.sizes(names)
+    for name in names:
+        if name not in sizes:
+            raise StoreError(f"shard file {name}, which {source} names, is missing; copy it there or write anew")
+    return sizes
 
 
-def _remove_leftovers(directory: Path, keep: set[str]) -> None:
-    now = time.time()
-    for path in directory.iterdir():
-        with contextlib.suppress(FileNotFoundError):  # another process removes the same leftovers
-            old_data = _DATA_FILE.fullmatch(path.name) is not None and path.name not in keep
-            if old_data or is_orphan(path.name, path.stat().st_mtime, now):
-                path.unlink()
+def _remove_leftovers(directory: DirectoryFiles, keep: set[str]) -> None:
+    old_data = [name for name in directory.names() if _DATA_FILE.fullmatch(name) and name not in keep]
+    for name in old_data + directory.leftovers():
+        directory.delete(name)
 
 
-def _from_manifest(directory: Path, manifest: Manifest, state: DatasetState) -> DatasetDirectory:
+def _from_manifest(directory: DirectoryFiles, manifest: Manifest, state: DatasetState) -> DatasetDirectory:
     return DatasetDirectory(
-        str(directory),
+        directory.path,
         manifest.shards,
         manifest.fingerprint,
         manifest.schema,
@@ -274,19 +269,12 @@ def _from_manifest(directory: Path, manifest: Manifest, state: DatasetState) -> 
     )
 
 
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _why_no_dataset(directory: Path) -> str:
-    splits = _read(directory / SPLITS_FILE)
+def _why_no_dataset(directory: DirectoryFiles) -> str:
+    splits = directory.read(SPLITS_FILE)
     if splits is not None:
         names = split_names(splits)
-        some = f", for instance {directory / names[0]}" if names else ""
+        some = f", for instance {directory.path}/{names[0]}" if names else ""
         return f"this is a DatasetDict with the splits {', '.join(names)}; open one of them{some}"
-    if not directory.is_dir():
+    if not directory.exists():
         return "no such directory"
     return f"there is no {STATE_FILE}; this is no dataset directory, or one whose writing did not finish"

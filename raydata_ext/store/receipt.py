@@ -87,7 +87,7 @@ class Receipt:
 
     @property
     def content_key(self) -> str:
-        """What stands for the rows: the key, and the checksum too where rows were set aside, which may be others again."""
+        """What stands for the rows: the key, and the checksum where rows were set aside, for that may go otherwise."""
         return f"{self.key}-{self.checksum}" if self.quarantined else self.key
 
     def to_json(self) -> bytes:

@@ -20,6 +20,7 @@ import fsspec
 import xxhash
 
 from raydata_ext.errors import CorruptFileError, StoreError
+from raydata_ext.store.directory_files import has_no_directories
 from raydata_ext.store.entry_files import FileStatus, FoundReceipts
 from raydata_ext.store.receipt import Receipt, content_file_name, entry_directory, receipt_file_name
 from raydata_ext.store.retrying import Retries
@@ -95,7 +96,12 @@ class RemoteEntries:
         """Upload a staged file, keep it as the node-local copy, and return its name."""
         name = content_file_name(receipt.key, receipt.checksum)
         target = f"{entry_directory(receipt.key)}/{name}"
-        self.retries.run(f"writing {self.root}/{target}", lambda: self._upload(staged, target, receipt.num_bytes))
+        try:
+            self.retries.run(f"writing {self.root}/{target}", lambda: self._upload(staged, target, receipt.num_bytes))
+        except FileNotFoundError as error:
+            raise StoreError(
+                f"writing {self.root}/{target}: {error}; make the bucket first, or correct the URL"
+            ) from error
         self.copies.adopt(Path(staged), name)
         return name
 
@@ -176,7 +182,8 @@ class RemoteEntries:
 
     def _upload(self, source: str, name: str, num_bytes: int) -> None:
         path = self._path(name)
-        self._file_system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        if not has_no_directories(self._file_system):
+            self._file_system.makedirs(path.rpartition("/")[0], exist_ok=True)
         self._file_system.put_file(source, path)
         size = self._file_system.info(path)["size"]
         if size != num_bytes:

@@ -22,7 +22,6 @@ _LASTING = (
     FileNotFoundError,
     IsADirectoryError,
     NotADirectoryError,
-    PermissionError,
     NotImplementedError,
     ImportError,
     AttributeError,
@@ -55,19 +54,23 @@ class Retries:
 
         Args:
             what: What is done, for messages: "reading s3://bucket/x".
-            action: Called again if it fails for a reason that may pass. A missing file, a lack of rights or a wrong
-                argument does not pass, and goes through as it is.
+            action: Called again if it fails for a reason that may pass. A missing file or a wrong argument does not
+                pass, and goes through as it is.
 
         Raises:
-            StoreError: If all tries failed.
+            StoreError: If all tries failed, or the store does not let us in.
         """
         attempt = 1
         while True:
             try:
                 return action()
+            except PermissionError as error:
+                raise _not_let_in(what, error) from error
             except _LASTING:
                 raise
             except Exception as error:
+                if _is_about_credentials(error):
+                    raise _not_let_in(what, error) from error
                 if attempt >= self.attempts:
                     raise StoreError(f"{what} failed {attempt} times, last with {error!r}; try again later") from error
                 pause = self._pause(attempt)
@@ -79,3 +82,12 @@ class Retries:
         """Return the pause after an attempt, shortened at random so that many workers do not come back at once."""
         full: float = min(self.longest_pause, self.first_pause * 2.0 ** (attempt - 1))
         return full * random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
+
+
+def _is_about_credentials(error: Exception) -> bool:
+    """Whether there are no credentials, or no valid ones; each store's library has its own classes for that."""
+    return "Credential" in type(error).__name__
+
+
+def _not_let_in(what: str, error: Exception) -> StoreError:
+    return StoreError(f"{what}: not allowed ({error}); check the credentials, and what they give the right to")

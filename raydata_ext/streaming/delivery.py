@@ -41,12 +41,13 @@ class Delivery:
         part = node.at_epoch(epoch) if epoch else node
         if process is not None:
             part = part.split(process.count, process.index).shift_seeds(process.index)
-        self._rows = RowReader(open_rows(part, None))
+        self._rows: RowReader | None = RowReader(open_rows(part, None))
+        self._end: State = None  # the position at the end
         self._format = dict(format_options)
 
     def state(self) -> State:
         """The position after the last row that was delivered."""
-        return self._rows.state()
+        return self._end if self._rows is None else self._rows.state()
 
     def load(self, state: State, worker: list[int] | None) -> None:
         """Go to a saved position.
@@ -63,28 +64,34 @@ class Delivery:
                 f"the state was saved by {_named(worker)} and is loaded by {_named(self.worker)}; use as many loader"
                 " processes as there were then, and load each one's own state"
             )
+        assert self._rows is not None, "a pass is loaded before it is read"
         self._rows.load(state)
 
     def rows(self) -> Iterator[Any]:
         """Row after row; a row counts as delivered as soon as it is handed out."""
         is_plain = self._format["name"] in (None, "python") and self._format["columns"] is None
         formatter = get_formatter(**self._format)
-        reader = self._rows
-        while reader.available():
+        while (reader := self._rows) is not None and reader.available():
             batch = reader.peek().slice(0, BATCH_ROWS)  # so many rows are Python objects at a time
             for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
                 reader.start += 1
                 yield row
-        self.ended = True
+        self._finish()
 
     def batches(self, batch_size: int, *, drop_last_batch: bool) -> Iterator[Any]:
         """Batches of rows; only the last may be shorter."""
         formatter = get_formatter(**self._format)
-        while (batch := self._rows.read(batch_size)) is not None:
+        while self._rows is not None and (batch := self._rows.read(batch_size)) is not None:
             if batch.num_rows < batch_size and drop_last_batch:
                 break
             data = pa.Table.from_batches([batch]) if self._format["name"] == "arrow" else batch
             yield formatter.batch(data)
+        self._finish()
+
+    def _finish(self) -> None:
+        """Let go of files and callables; the position stays."""
+        self._end = self.state()
+        self._rows = None
         self.ended = True
 
 

@@ -89,10 +89,14 @@ class RowMemory(Cursor):
             self._numbers = [kept]
             self._table = None
 
-    def mark(self) -> dict[str, Any]:
+    def mark(self, waiting: References) -> dict[str, Any]:
         """Where to begin to read in order to have all waiting rows again; never changed later."""
-        number, state = self._marks[0] if self._marks else (self._next, self._input.state())
-        return {"first": number, "input": state}
+        oldest = int(waiting.min()) if len(waiting) else self._next
+        if oldest < self._next:
+            first, state = next(mark for mark in reversed(self._marks) if mark[0] <= oldest)
+        else:  # all that waits, if anything, is in the batch that comes next: just after `load` that is so
+            first, state = self._next, self._input.state()
+        return {"first": first, "input": state}
 
     def recall(self, mark: dict[str, Any], waiting: References, until: int) -> None:
         """Read waiting rows again.

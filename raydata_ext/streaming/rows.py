@@ -91,6 +91,19 @@ def in_turn(pieces: Sequence[Rows]) -> Rows:
     return pick(pieces, round_robin(len(pieces), count_rows(pieces[0])))
 
 
+def widened(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows under the schema of the streams that they are among, so that each row has the columns of all.
+
+    Columns that are not in the schema follow.
+
+    Raises:
+        SchemaError: columns are of types that do not go together.
+    """
+    if batch.schema.equals(schema):
+        return batch
+    return cast_batch(batch, unify_schemas([schema, batch.schema]), add_missing=True)
+
+
 def table_of_batches(batches: Sequence[pa.RecordBatch]) -> pa.Table:
     """Record batches as one table under one schema, zero-copy where they agree.
 

@@ -70,3 +70,11 @@ def any_dataset(request: pytest.FixtureRequest, dataset: Dataset, tmp_path: Path
         return dataset
     backwards = range(ROWS - 1, -1, -1)
     return dataset.select(backwards).select(backwards)
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Dataset:
+    """Eight thousand rows of about 1 kB."""
+    return Dataset.from_dict(
+        {"n": list(range(8000)), "text": [f"{n}".rjust(1000, "x") for n in range(8000)]}, cache_dir=tmp_path / "cache"
+    )

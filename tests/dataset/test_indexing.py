@@ -21,7 +21,15 @@ def test_positions_are_those_of_a_list(data):
 
 @pytest.mark.parametrize(
     "keys",
-    [[0, -1], (0, -1), np.array([0, -1]), np.array([0, -1], np.int8), pa.array([0, -1]), iter([0, -1]), range(0, -2, -1)],
+    [
+        [0, -1],
+        (0, -1),
+        np.array([0, -1]),
+        np.array([0, -1], np.int8),
+        pa.array([0, -1]),
+        iter([0, -1]),
+        range(0, -2, -1),
+    ],
     ids=["list", "tuple", "int64", "int8", "Arrow", "iterator", "range"],
 )
 def test_integers_come_in_any_container(keys):

@@ -408,7 +408,6 @@ def test_a_gigabyte_of_zstd_passes_through_two_workers_in_bounded_memory(tmp_pat
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout.splitlines()[-1])
-    print(figures)
     assert figures["rows"] == copies * 100_000
     assert figures["parts"] > 6
     assert figures["worker"] < 1_000_000_000

@@ -161,8 +161,9 @@ def test_the_good_rows_are_those_of_a_corpus_without_the_bad_ones(numbered, step
     assert receipt.rows_in == other.rows_in + len(bad) == 40
     assert receipt.filtered == other.filtered
     for count in receipt.steps:
-        if step != "more rows":
-            assert count["rows_in"] == count["rows_out"] + sum(count["filtered"].values()) + count["quarantined"]
+        went = count["rows_out"] + sum(count["filtered"].values()) + count["quarantined"]
+        assert count["rows_in"] + count["rows_added"] == went
+        assert count["rows_added"] == 0 or step == "more rows"
 
 
 @settings(max_examples=60, deadline=None)
@@ -297,6 +298,11 @@ def test_a_missing_column_is_the_fault_of_the_plan(numbered):
 def test_a_class_that_cannot_be_built_is_the_fault_of_no_row(numbered):
     with pytest.raises(StepError, match="building"):
         run(numbered(range(8)).map(RowMap))
+
+
+def test_a_run_that_set_rows_aside_says_so(numbered, caplog):
+    run(numbered(range(20)).map(RowMap, constructor_kwargs={"bad": [3, 5]}))
+    assert "2 rows were set aside (10.00% of 20)" in caplog.text
 
 
 def test_without_quarantine_a_result_that_lacks_rows_is_missing_and_the_error_comes_again(numbered):

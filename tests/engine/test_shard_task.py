@@ -9,7 +9,9 @@ import pytest
 
 from raydata_ext.dataset import scan_dataset
 from raydata_ext.engine import Engine, run_all
-from raydata_ext.errors import SchemaError, StepError
+from raydata_ext.engine.shard_task import require_balance
+from raydata_ext.errors import RaydataError, SchemaError, StepError
+from raydata_ext.store import Receipt
 from raydata_ext.table.verify import verify_ipc_file
 
 
@@ -101,3 +103,13 @@ def test_the_bytes_of_a_result_do_not_depend_on_when_it_was_computed(lazy, tmp_p
     for path in (tmp_path / "cache").rglob("*.*"):
         path.unlink()
     assert run(chain).receipt.checksum == first
+
+
+@pytest.mark.parametrize(("rows", "filtered", "quarantined", "added"), [(9, 1, 1, 0), (10, 1, 0, 0), (20, 0, 0, 9)])
+def test_a_result_that_does_not_account_for_every_row_is_an_error(rows, filtered, quarantined, added):
+    receipt = Receipt(
+        key="0" * 32, rows=rows, num_bytes=0, checksum="0" * 32, schema=pa.schema([]), rows_in=10,
+        filtered={"why": filtered}, quarantined=quarantined, steps=({"rows_added": added},),
+    )  # fmt: skip
+    with pytest.raises(RaydataError, match="rows came and"):
+        require_balance(receipt)

@@ -62,3 +62,22 @@ def test_the_traceback_tells_what_an_error_was_raised_from():
     assert "ValueError: invalid literal" in text
     assert "direct cause" in text
     assert text.endswith("RuntimeError: cannot parse")
+
+
+def test_rows_that_cannot_be_read_keep_their_numbers():
+    trail = Trail()
+
+    def batches():
+        trail.leave_out("a", 1)
+        trail.leave_out("a", 4)
+        yield "a", pa.record_batch({"n": range(3)})
+        trail.leave_out("a", 6)
+        yield "a", pa.record_batch({"n": range(1)})
+        trail.leave_out("b", 0)
+        yield "b", pa.record_batch({"n": range(2)})
+        trail.leave_out("b", 3)
+
+    origins = [chunk.origins.tolist() for chunk in trail.follow(batches())]
+    assert origins == [[0, 2, 3], [5], [8, 9]]
+    assert trail.rows_read == 11
+    assert [trail.find(origin) for origin in (5, 8, 9)] == [("a", 5), ("b", 1), ("b", 2)]

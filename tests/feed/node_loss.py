@@ -76,7 +76,7 @@ def main(directory: str) -> int:
         alive = []
         for trainer, head in zip(trainers, heads, strict=True):
             try:
-                head += ray.get(trainer.steps.remote(1))
+                head.extend(ray.get(trainer.steps.remote(1)))
                 alive.append(trainer)
             except RayActorError:
                 continue
@@ -87,7 +87,7 @@ def main(directory: str) -> int:
         first = min(position for position, _ in rest)
         same = first == HEAD_STEPS * BATCH and {**found, **dict(rest)} == expected == {**dict(rest), **found}
         lost = len(trainers) - len(alive)
-        print(json.dumps({"same": same, "lost": lost == 1}), flush=True)
+        sys.stdout.write(json.dumps({"same": same, "lost": lost == 1}) + "\n")
     finally:
         ray.shutdown()
         cluster.shutdown()

@@ -39,7 +39,6 @@ def reference(oracle, shards):
     return list(enumerate(oracle.global_order(shards(SIZES), 1, 0, 20, 8)))[: STEPS * BATCH]
 
 
-
 def test_a_coordinator_that_is_killed_goes_on_from_its_books(ray_session, numbered, reference, tmp_path):
     coordinator = StreamingCoordinator.create(
         numbered(SIZES, 1, 20), global_batch_size=BATCH, num_lanes=8, checkpoint_dir=tmp_path, checkpoint_every=5

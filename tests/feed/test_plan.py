@@ -46,8 +46,8 @@ def streams(numbered):
         return [large(1), small(2)]
 
     return {
-        "tables": (lambda: large(), 1),
-        "tables in lanes": (lambda: large(), 4),
+        "tables": (large, 1),
+        "tables in lanes": (large, 4),
         "shuffled": (lambda: large(1), 5),
         "shuffled in one lane": (lambda: large(1), 1),
         "mapped": (lambda: large(1).map(double), 4),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.column_cache import ColumnCache
 
 BATCH = pa.record_batch({"n": [1, 2], "tags": [["p"], []]})

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting import get_formatter
 
 TABLE = pa.table({"n": [1, 2], "s": ["x", "y"], "l": [[1.5], [2.5]]})

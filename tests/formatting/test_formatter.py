@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.formatter import check_row, python_value
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
 from raydata_ext.formatting.from_ndarrays import array_from_ndarray, array_from_ndarrays
 
 

@@ -4,6 +4,7 @@ import copy
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.in_place import is_mutable, is_unchanged, snapshot
 
 NESTED = {"a": [[1, 2], [3.5, float("nan")]], "b": [{"c": ["x"]}, None], "m": [("k", [1])]}

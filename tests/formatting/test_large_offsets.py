@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.large_offsets import enlarge_type, one_array
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting import LazyBatch
 
 BATCH = pa.record_batch({"a": [1, 2, 3], "text": ["x", None, "z"], "tags": [["p"], [], None]})

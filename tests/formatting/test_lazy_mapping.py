@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.formatting import LazyBatch, LazyRow
 
 BATCH = pa.record_batch({"a": [1, 2], "text": ["x", "y"], "tags": [["p"], []]})

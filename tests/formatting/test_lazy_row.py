@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting import LazyRow, RowCursor
 
 BATCH = pa.record_batch({"a": [1, None, 3], "tags": [["p"], [], None], "meta": [{"n": [1]}, {"n": []}, {"n": None}]})

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.formatting import array_from_values, batch_from_columns, get_formatter
 from raydata_ext.formatting.numpy_format import array_to_numpy, element
 

@@ -4,6 +4,7 @@ import datasets
 import pandas as pd
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting import batch_from_table, get_formatter
 
 TABLE = pa.table({"n": [1, 2], "s": ["x", None], "f": [0.5, None], "l": [[1], [2, 3]]})

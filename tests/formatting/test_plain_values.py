@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.plain_values import is_tensor, plain_value, tensor_to_numpy
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datasets
 import pyarrow as pa
+
 from raydata_ext.formatting import get_formatter
 
 TABLE = pa.table(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import (
     LazyBatch,

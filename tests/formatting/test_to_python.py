@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.formatting.to_python import array_to_list
 
 leaf_types = st.sampled_from(

@@ -6,6 +6,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting import get_formatter
 
 torch = pytest.importorskip("torch")

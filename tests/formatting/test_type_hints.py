@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.formatting.type_hints import fit_hint, narrow_tokens, needs_direct_conversion
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import fsspec
 import pytest
-from fsspec.config import conf
 
 pytest.importorskip("moto.server")
 s3fs = pytest.importorskip("s3fs")
@@ -53,9 +52,9 @@ def s3_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture
-def s3(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[s3fs.S3FileSystem]:
+def s3(s3_endpoint: str, use_endpoint) -> Iterator[s3fs.S3FileSystem]:
     """The file system of the server, which `s3://` means for the length of a test, also in other processes."""
-    use_endpoint(s3_endpoint, monkeypatch)
+    use_endpoint(s3_endpoint)
     yield fsspec.filesystem("s3")
     s3fs.S3FileSystem.clear_instance_cache()
 
@@ -68,10 +67,29 @@ def bucket(s3: s3fs.S3FileSystem) -> str:
     return f"s3://{name}"
 
 
-def use_endpoint(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    monkeypatch.setitem(conf, "s3", {"endpoint_url": url})
-    s3fs.S3FileSystem.clear_instance_cache()
+@pytest.fixture
+def use_endpoint(monkeypatch: pytest.MonkeyPatch):
+    """Make `s3://` mean the server at a URL, in this process and in those that it starts."""
+
+    def use(url: str) -> None:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        s3fs.S3FileSystem.clear_instance_cache()
+
+    return use
+
+
+@pytest.fixture
+def guarded_bucket(s3_endpoint: str, bucket: str) -> Iterator[str]:
+    """URL of a bucket that nobody has the right to use, as long as the test runs."""
+
+    def allow(requests: str) -> None:
+        url = f"{s3_endpoint}/moto-api/reset-auth"
+        headers = {"Content-Type": "text/plain"}
+        urllib.request.urlopen(urllib.request.Request(url, requests.encode(), headers, method="POST")).close()
+
+    allow("0")
+    yield bucket
+    allow("inf")

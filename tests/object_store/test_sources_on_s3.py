@@ -8,6 +8,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import s3fs
 
 import raydata_ext as rdx
 from raydata_ext.errors import NoMatchError
@@ -41,6 +42,13 @@ def test_objects_are_listed_by_directory_pattern_and_list(s3, corpus: str) -> No
     assert [file.path for file in list_files(f"@{corpus}.txt")] == both[:1]
 
 
+def test_objects_that_others_wrote_since_are_listed(s3, s3_endpoint: str, corpus: str) -> None:
+    before = len(list_files(corpus))
+    other = s3fs.S3FileSystem(skip_instance_cache=True)
+    other.pipe(f"{corpus}/new.jsonl", lines())
+    assert len(list_files(corpus)) == before + 1
+
+
 def test_objects_are_split_and_read(corpus: str) -> None:
     assert rows_of(corpus, max_shard_bytes=1000) == ROWS + ROWS
     assert len(scan_files(f"{corpus}/a.jsonl", max_shard_bytes=1000).shards) == len(lines()) // 1000 + 1
@@ -69,7 +77,9 @@ def test_objects_become_a_data_set(corpus: str, tmp_path) -> None:
 
 
 def test_a_missing_object_or_bucket_names_what_was_looked_for(corpus: str) -> None:
-    with pytest.raises(NoMatchError, match=rf"no file matches '{corpus}/nope/\*\.txt'; the nearest directory .*{corpus}'"):
+    with pytest.raises(
+        NoMatchError, match=rf"no file matches '{corpus}/nope/\*\.txt'; the nearest directory .*{corpus}'"
+    ):
         list_files(f"{corpus}/nope/*.txt")
     with pytest.raises(NoMatchError, match="no file matches 's3://no-such-bucket/x'"):
         list_files("s3://no-such-bucket/x")

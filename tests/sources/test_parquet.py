@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raydata_ext.errors import ReadError
+from raydata_ext.errors import DamagedInputError, ReadError
 from raydata_ext.sources import Piece, list_files, scan_files
 from raydata_ext.sources.parquet import ParquetReader
 
@@ -95,9 +95,9 @@ def test_nested_and_dictionary_columns_come_back(store) -> None:
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet at all", b"PAR1" + b"\0" * 100 + b"PAR1"])
 def test_a_foreign_file_is_an_error_that_names_it(write, rows, content: bytes) -> None:
     file = write(content)
-    for action in (lambda: rows(READER, file), lambda: READER.split(file, -1)):
-        with pytest.raises(ReadError, match=f"{file.path}: not a Parquet file, or truncated or damaged"):
-            action()
+    with pytest.raises(DamagedInputError, match=f"{file.path}: not a Parquet file, or truncated or damaged"):
+        rows(READER, file)
+    assert READER.split(file, -1) == [Piece(file)]  # so that it is an error, or set aside, when it is read
 
 
 def test_a_truncated_file_is_an_error(store, write, rows) -> None:

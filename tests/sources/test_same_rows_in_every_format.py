@@ -9,7 +9,7 @@ import io
 import json
 import lzma
 import tarfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import datasets
 import pyarrow as pa
@@ -20,9 +20,18 @@ import raydata_ext as rdx
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import scan_files
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 TEXTS = ["plain", "", 'quotes " and, commas', "größe 😀\u2028", "a\ttab\nand a line", "0123", "null", "x" * 3000]
 ROWS = [
-    {"id": number, "score": number / 4, "ok": number % 3 == 0, "text": f"{TEXTS[number % len(TEXTS)]}", "gap": None if number % 2 else number}
+    {
+        "id": number,
+        "score": number / 4,
+        "ok": number % 3 == 0,
+        "text": f"{TEXTS[number % len(TEXTS)]}",
+        "gap": None if number % 2 else number,
+    }
     for number in range(500)
 ]
 TABLE = pa.Table.from_pylist(ROWS)
@@ -104,7 +113,7 @@ BINARY = {
 
 def rows_of(path: object) -> list[dict[str, object]]:
     rows = [row for shard in scan_files(path).shards for _, batch in shard.read() for row in batch.to_pylist()]
-    return [row["json"] if "json" in row else row for row in rows]
+    return [row.get("json", row) for row in rows]
 
 
 @pytest.mark.parametrize("name", [*FLAT, *BINARY])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.store.receipt import Receipt
 from raydata_ext.table.ipc_writer import ShardWriter
 

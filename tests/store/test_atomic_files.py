@@ -3,6 +3,7 @@ from __future__ import annotations
 import stat
 
 import pytest
+
 from raydata_ext.errors import WriteError
 from raydata_ext.store.atomic_files import write_file_atomically
 

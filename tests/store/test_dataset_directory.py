@@ -9,6 +9,7 @@ from pathlib import Path
 import datasets
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.dataset_directory import (
     data_file_name,

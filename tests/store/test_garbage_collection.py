@@ -9,6 +9,7 @@ from pathlib import Path
 import fsspec
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.garbage_collection import collect_garbage
 from raydata_ext.store.store import Store

@@ -4,6 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.huggingface_files import DatasetState, FormatState, dataset_info_json, split_names
 

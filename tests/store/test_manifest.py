@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.manifest import Manifest, ShardFile, check_member_name
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from raydata_ext.store.mapped_files import mapped_files
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import xxhash
+
 from raydata_ext.errors import CorruptFileError, StoreError
 from raydata_ext.store.node_cache import NodeCache, default_node_directory
 

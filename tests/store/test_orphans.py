@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from raydata_ext.store.orphans import is_orphan, owner_is_gone
 from raydata_ext.table.ipc_writer import temporary_name
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.receipt import Receipt, check_key, schema_from_text, schema_to_text
 

@@ -10,6 +10,7 @@ import fsspec
 import pyarrow as pa
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+
 from raydata_ext.errors import CorruptFileError, StoreError
 from raydata_ext.store import remote_entries
 from raydata_ext.store.retrying import Retries

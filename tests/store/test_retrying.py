@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.errors import StoreError
 from raydata_ext.store.retrying import Retries
 
@@ -37,7 +38,7 @@ def test_after_the_last_try_the_error_says_what_failed_and_why():
     assert len(calls) == 4
 
 
-@pytest.mark.parametrize("error", [FileNotFoundError(), PermissionError(), ValueError(), StoreError()])
+@pytest.mark.parametrize("error", [FileNotFoundError(), ValueError(), StoreError()])
 def test_what_does_not_pass_is_not_tried_again(error):
     action, calls = failing(1, error)
     with pytest.raises(type(error)):
@@ -54,3 +55,15 @@ def test_pauses_double_up_to_a_bound():
 def test_no_attempt_at_all_is_refused():
     with pytest.raises(ValueError, match="attempts"):
         Retries(attempts=0)
+
+
+class NoCredentialsError(Exception):
+    """As that of botocore."""
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Forbidden"), NoCredentialsError("Unable to locate credentials")])
+def test_a_lack_of_rights_is_said_at_once(error):
+    action, calls = failing(1, error)
+    with pytest.raises(StoreError, match=r"reading x: not allowed \(.*; check the credentials"):
+        QUICK.run("reading x", action)
+    assert len(calls) == 1

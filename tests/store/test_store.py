@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import CorruptFileError, StaleFileError, StoreError, WriteError
 from raydata_ext.store.receipt import Receipt
 from raydata_ext.store.store import Store

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+
 from raydata_ext.store.store import Store
 from raydata_ext.store.verification import verify
 

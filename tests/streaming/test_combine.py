@@ -45,6 +45,12 @@ def test_streams_come_one_after_the_other():
     assert numbers(concatenate_datasets([stream_of(2), generated(1, 1), stream_of(1, start=7)])) == [0, 1, 0, 1, 7]
 
 
+def test_columns_that_are_known_are_null_in_the_rows_of_streams_that_lack_them():
+    first = IterableDataset.from_tables([pa.table({"x": [1]})])
+    second = generated(1).map(lambda row: {"y": "a"}, remove_columns="x", schema=pa.schema([("y", pa.string())]))
+    assert list(concatenate_datasets([first, second])) == [{"x": 1, "y": None}, {"x": None, "y": "a"}]
+
+
 def test_shards_of_concatenated_streams_are_shuffled_together():
     streams = [stream_of(10, 10), generated(10, 10).map(lambda row: {"x": row["x"] + 20})]
     rows = numbers(concatenate_datasets(streams).shuffle(1, buffer_size=5))

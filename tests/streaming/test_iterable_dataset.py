@@ -153,8 +153,24 @@ def test_an_instance_is_torn_down_at_the_end_of_the_pass():
         def __call__(self, row):
             return row
 
-    list(stream_of(2).map(Model))
+    stream = stream_of(2).map(Model)
+    list(stream)
     assert events == ["setup", "teardown"]
+
+
+def test_a_class_is_built_once_for_all_groups_of_a_shuffle_and_all_rounds():
+    built = []
+
+    class Model:
+        def __init__(self):
+            built.append(self)
+
+        def __call__(self, batch):
+            return batch
+
+    stream = IterableDataset.from_generator(count_up, {"bounds": [(0, 9)] * 6}).map(Model, batched=True)
+    assert len(list(stream.shuffle(1, buffer_size=5).repeat(2))) == 108
+    assert len(built) == 1
 
 
 def test_an_error_in_a_function_names_step_and_row():

@@ -66,7 +66,7 @@ def test_waiting_rows_are_read_again_from_the_oldest_on():
         memory.next()
     waiting = np.array([1999, 1500, 1744])
     memory.forget(waiting)
-    mark, state = memory.mark(), memory.state()
+    mark, state = memory.mark(waiting), memory.state()
     batches = Batches(300)
     again = RowMemory(batches)
     again.recall(mark, waiting, state["next"])
@@ -77,10 +77,23 @@ def test_waiting_rows_are_read_again_from_the_oldest_on():
     assert sum(map(len, again._numbers)) == 13
 
 
+def test_a_position_can_be_saved_again_before_anything_is_read():
+    memory = RowMemory(Batches(9))
+    memory.next()
+    state = memory.state()
+    memory.next()
+    waiting = np.array([12, 15])  # of a batch that is read only in part
+    mark = memory.mark(waiting)
+    again = RowMemory(Batches(9))
+    again.recall(mark, waiting, state["next"])
+    again.load(state)
+    assert again.mark(waiting) == mark == {"first": 10, "input": 1}
+
+
 def test_a_stream_that_has_become_shorter_is_noticed():
     memory = RowMemory(Batches(5))
     for _ in range(5):
         memory.next()
-    mark = memory.mark()
+    waiting = np.array([3, 49])
     with pytest.raises(StateError, match="ends before the place"):
-        RowMemory(Batches(3)).recall(mark, np.array([3, 49]), 50)
+        RowMemory(Batches(3)).recall(memory.mark(waiting), waiting, 50)

@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table.ipc_reader import iter_ipc_batches, open_ipc_file, read_ipc_schema
 from raydata_ext.table.verify import verify_ipc_file

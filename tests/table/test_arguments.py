@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+
 from raydata_ext.table import InMemoryTable
 
 TABLE = InMemoryTable.from_pydict({"a": [1, 2, 3], "b": ["x", None, "z"], "c": [True, False, None]})

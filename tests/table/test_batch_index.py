@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from raydata_ext.table import batch_index as module
 from raydata_ext.table.batch_index import BatchIndex
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.table import InMemoryTable, combine_chunks
 
 MANY = [

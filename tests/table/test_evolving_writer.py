@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import SchemaError
 from raydata_ext.table.evolving_writer import EvolvingShardWriter
 from raydata_ext.table.ipc_reader import open_ipc_file

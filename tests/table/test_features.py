@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import SchemaError
 from raydata_ext.table.features import feature_from_type, type_from_feature
 

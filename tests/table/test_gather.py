@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table import InMemoryTable, RowIndex
 

@@ -8,6 +8,7 @@ import pickle
 import pandas as pd
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import CorruptFileError, StateError
 from raydata_ext.table import InMemoryTable, ShardWriter
 

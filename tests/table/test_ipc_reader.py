@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table.ipc_reader import iter_ipc_batches, open_ipc_file, read_ipc_schema
 

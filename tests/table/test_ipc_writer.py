@@ -14,6 +14,7 @@ import pytest
 import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import SchemaError, WriteError
 from raydata_ext.table.ipc_reader import open_ipc_file
 from raydata_ext.table.ipc_writer import ShardWriter, parse_temporary_name, temporary_name

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+
 from raydata_ext.errors import CorruptFileError, SchemaError, StaleFileError, StateError
 from raydata_ext.table import MemoryMappedTable, ShardWriter, list_table_cache_files
 

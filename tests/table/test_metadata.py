@@ -9,6 +9,7 @@ import pytest
 from datasets.features.features import Json
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import SchemaError
 from raydata_ext.table.ipc_reader import open_ipc_file
 from raydata_ext.table.ipc_writer import ShardWriter

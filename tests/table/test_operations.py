@@ -6,6 +6,7 @@ import pickle
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.errors import StateError
 from raydata_ext.table.operations import (
     AddColumn,

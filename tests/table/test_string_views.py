@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from raydata_ext.table.ipc_reader import open_ipc_file
 from raydata_ext.table.ipc_writer import ShardWriter
 from raydata_ext.table.string_views import compact_views

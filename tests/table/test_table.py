@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.table import ConcatenationTable, InMemoryTable, MemoryMappedTable, ShardWriter, Table, concat_tables
 
 SCHEMA = pa.schema(

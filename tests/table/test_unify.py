@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.errors import SchemaError
 from raydata_ext.table.cast import cast_table
 from raydata_ext.table.unify import unify_schemas, unify_types

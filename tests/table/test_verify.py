@@ -3,6 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 import xxhash
+
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table.ipc_writer import ShardWriter
 from raydata_ext.table.verify import checksum_file, verify_ipc_file

@@ -129,7 +129,7 @@ class ShuffleCursor(Cursor):
     def state(self) -> dict[str, Any]:
         state = {"input": self._input.state(), "buffer": self._buffer, "slots": self._slots.state()}
         if self._memory is not None:
-            state["memory"] = self._memory.mark()
+            state["memory"] = self._memory.mark(self._buffer)
         return state
 
     @override

@@ -10,6 +10,7 @@ from typing_extensions import override
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.order import dealt, permutation
+from raydata_ext.streaming.rows import widened
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Concat(Node):
 
     @override
     def open(self, bases: Bases | None) -> ConcatCursor:
-        return ConcatCursor(self.parts, bases)
+        return ConcatCursor(self, bases)
 
     def _shards(self, numbers: range) -> tuple[Node, ...]:
         """Some shards, each as a node, by their numbers over all parts."""
@@ -102,13 +103,14 @@ class ConcatCursor(Cursor):
     """A pass over all parts; one is open at a time.
 
     Args:
-        parts: the nodes.
+        node: the parts.
         bases: see `Node.open`.
     """
 
-    def __init__(self, parts: Sequence[Node], bases: Bases | None) -> None:
-        self._parts = parts
+    def __init__(self, node: Concat, bases: Bases | None) -> None:
+        self._parts = node.parts
         self._bases = bases
+        self._schema = node.schema if bases is None else None
         self._part = 0
         self._input: Cursor | None = None
 
@@ -119,7 +121,7 @@ class ConcatCursor(Cursor):
                 self._input = open_rows(self._parts[self._part], self._bases)
             rows = self._input.next()
             if rows is not None:
-                return rows
+                return rows if self._schema is None else widened(rows, self._schema)
             self._part += 1
             self._input = None
         return None

@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.order import picked, picks_until_used_up
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import References, Rows, pick
+from raydata_ext.streaming.rows import References, Rows, pick, widened
 from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
 
 StoppingStrategy: TypeAlias = Literal["first_exhausted", "all_exhausted", "all_exhausted_without_replacement"]
 
@@ -154,10 +154,13 @@ class InterleaveCursor(Cursor):
         self._counts = np.array(node.probabilities or [1.0] * len(node.sources)) > 0  # others are never picked
         self._empty: set[int] = set()  # sources without any rows
         self._inputs = [self._opened(source) for source in range(len(node.sources))]
+        self._schema: pa.Schema | None = None  # of all rows, where record batches are mixed
 
     @override
     def next(self) -> Rows | None:
         available = self._rows_at_hand()
+        if self._bases is None and self._schema is None and any(available):
+            self._schema = unify_schemas(source.peek().schema for source in self._inputs if source.available())
         while not self._has_ended():
             picks = self._picks.peek()
             has_rows = np.array(available) > 0
@@ -176,6 +179,7 @@ class InterleaveCursor(Cursor):
             "picks": self._picks.state(),
             "passes": list(self._passes),
             "exhausted": self._exhausted.tolist(),
+            "schema": None if self._schema is None else self._schema.serialize().to_pybytes().hex(),
             "inputs": [source.state() for source in self._inputs],
         }
 
@@ -184,6 +188,8 @@ class InterleaveCursor(Cursor):
         self._picks.load(state["picks"])
         self._passes = list(state["passes"])
         self._exhausted = np.array(state["exhausted"], np.bool_)
+        if state["schema"] is not None:
+            self._schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(state["schema"])))
         self._inputs = [self._opened(source) for source in range(len(self._inputs))]
         for source, saved in zip(self._inputs, state["inputs"], strict=True):
             source.load(saved)
@@ -210,7 +216,8 @@ class InterleaveCursor(Cursor):
     def _taken(self, picks: References) -> Rows:
         counts = np.bincount(picks, minlength=len(self._inputs)).tolist()
         pieces = [source.take(count) for source, count in zip(self._inputs, counts, strict=True) if count]
-        return pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks))
+        rows = pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks))
+        return rows if self._schema is None else widened(rows, self._schema)
 
     def _opened(self, source: int) -> RowReader:
         """A source from its begin; after its first pass in another order, if it is shuffled."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import pyarrow as pa
 from typing_extensions import override
@@ -77,16 +78,13 @@ class TransformCursor(Cursor):
         self._step = step
         self._input = rows
         self._index = 0
-        # A stream keeps no results, so its worker needs no store.
-        self._worker = Worker(Program(Chain.of((step,)), cast("Store", None)))
-        weakref.finalize(self, self._worker.close)
+        self._callables = _Callables.of(step)
         self._operator, self._trail = self._made()
 
     @override
     def next(self) -> pa.RecordBatch | None:
         rows = self._rows()
         if rows is None:
-            self._worker.close()
             return None
         self._index += rows.num_rows
         [result] = self._operator.follow(self._trail.follow([(self._place, rows)]))
@@ -113,7 +111,33 @@ class TransformCursor(Cursor):
         """An operator that counts rows from the present position on."""
         trail = Trail()
         self._place = f"stream from row {self._index} on" if self._index else "stream"
-        return make_operator(0, self._worker, trail, Position(0, self._index)), trail
+        return make_operator(0, self._callables.worker, trail, Position(0, self._index)), trail
+
+
+class _Callables:
+    """What a step calls, built once in a process for all passes that are under way at a time, and torn down after them.
+
+    So the groups of a shuffle and the rounds of a repetition share one model.
+
+    Args:
+        step: the step.
+    """
+
+    _shared: ClassVar[weakref.WeakValueDictionary[tuple[int, Step], _Callables]] = weakref.WeakValueDictionary()
+
+    def __init__(self, step: Step) -> None:
+        # A stream keeps no results, so its worker needs no store.
+        self.worker = Worker(Program(Chain.of((step,)), cast("Store", None)))
+        weakref.finalize(self, self.worker.close)
+
+    @classmethod
+    def of(cls, step: Step) -> _Callables:
+        """Those of a step; a process that was forked builds its own."""
+        key = os.getpid(), step
+        found = cls._shared.get(key)
+        if found is None:
+            found = cls._shared[key] = cls(step)
+        return found
 
 
 def below_row_steps(node: Node, make: Callable[[Node], Node], *, only_indexed: bool = False) -> Node:

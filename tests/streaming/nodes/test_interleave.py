@@ -112,12 +112,28 @@ def test_shuffling_a_mixture_keeps_its_rows():
     assert sorted(shuffled) == sorted(numbers(mixed)) != shuffled
 
 
-def test_columns_that_a_source_lacks_are_null():
-    first = IterableDataset.from_tables([pa.table({"x": [1], "y": ["a"]})])
-    second = IterableDataset.from_tables([pa.table({"x": [2.5]})])
-    assert list(interleave_datasets([first, second])) == [{"x": 1.0, "y": "a"}, {"x": 2.5, "y": None}][:1]
-    both = interleave_datasets([first, second], stopping_strategy="all_exhausted")
-    assert list(both) == [{"x": 1.0, "y": "a"}, {"x": 2.5, "y": None}]
+@pytest.mark.parametrize("made_of", ["tables", "generators", "both"])
+def test_each_row_has_the_columns_of_all_sources(made_of):
+    rows = [[{"x": 1, "y": "a"}, {"x": 2, "y": "b"}], [{"x": 2.5}]]
+
+    def give(number):
+        return rows[number]
+
+    streams = [
+        IterableDataset.from_tables([pa.Table.from_pylist(rows[number])])
+        if made_of == "tables" or (made_of == "both" and number == 0)
+        else IterableDataset.from_generator(give, {"number": number})
+        for number in range(2)
+    ]
+    mixed = interleave_datasets(streams, stopping_strategy="all_exhausted_without_replacement")
+    expected = [{"x": 1.0, "y": "a"}, {"x": 2.5, "y": None}, {"x": 2.0, "y": "b"}]
+    assert list(mixed) == expected
+    for place in range(4):
+        found = iter(mixed)
+        for _ in range(place):
+            next(found)
+        mixed.load_state_dict(mixed.state_dict())
+        assert list(mixed) == expected[place:]
 
 
 @pytest.mark.parametrize(

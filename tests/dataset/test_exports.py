@@ -1,0 +1,89 @@
+"""Files of other formats."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import fsspec
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from raydata_ext.errors import StoreError
+
+
+def test_one_parquet_file_holds_all_rows_in_order(any_dataset, rows, tmp_path):
+    path = tmp_path / "new" / "x.parquet"
+    assert any_dataset.select([5, 3]).to_parquet(path) == [str(path)]
+    assert pq.read_table(path).to_pylist() == [rows[5], rows[3]]
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("method", "suffix"), [("to_parquet", ".parquet"), ("to_json", ".jsonl"), ("to_csv", ".csv")])
+def test_a_directory_gets_as_many_files_as_it_takes(large, tmp_path, method, suffix):
+    paths = getattr(large, method)(tmp_path / "out", max_file_bytes="2MB")
+    assert paths == [str(tmp_path / "out" / f"data-{n:05d}-of-00004{suffix}") for n in range(4)]
+    assert sorted(map(str, (tmp_path / "out").iterdir())) == paths
+    again = getattr(large.take(10), method)(tmp_path / "out")
+    assert again == [str(tmp_path / "out" / f"data-00000-of-00001{suffix}")]
+    assert list(map(str, (tmp_path / "out").iterdir())) == again, "files of the older export are gone"
+
+
+@pytest.mark.parametrize("method", ["to_parquet", "to_json"])
+def test_files_go_to_a_url_as_well(any_dataset, rows, method):
+    paths = getattr(any_dataset, method)(f"memory://exports/{method}")
+    file_system = fsspec.filesystem("memory")
+    assert [f"/exports/{method}/{path.rpartition('/')[2]}" for path in paths] == file_system.ls(
+        f"/exports/{method}", detail=False
+    )
+    (content,) = file_system.cat(file_system.ls(f"/exports/{method}", detail=False)).values()
+    read = (
+        pq.read_table(io.BytesIO(content)).to_pylist()
+        if method == "to_parquet"
+        else list(map(json.loads, content.splitlines()))
+    )
+    assert read == rows
+
+
+def test_ray_and_the_calling_process_write_the_same(ray_session, large, tmp_path):
+    for executor in ("ray", "inline"):
+        large.shuffle(seed=1).to_json(tmp_path / executor, max_file_bytes="2MB", executor=executor, workers=1)
+    files = [sorted((tmp_path / executor).iterdir()) for executor in ("ray", "inline")]
+    assert [path.name for path in files[0]] == [path.name for path in files[1]]
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+
+
+def test_the_files_of_a_directory_may_be_compressed(any_dataset, tmp_path):
+    (path,) = any_dataset.to_json(tmp_path / "out", compression="gzip")
+    assert path.endswith("/data-00000-of-00001.jsonl.gz")
+    assert pd.read_json(path, lines=True)["id"].tolist() == list(range(23))
+
+
+def test_no_rows_are_a_file_with_the_columns(any_dataset, tmp_path):
+    empty = any_dataset.select([]).remove_columns("tokens")
+    assert pq.read_schema(empty.to_parquet(tmp_path / "x.parquet")[0]).names == ["id", "text"]
+    assert Path(empty.to_csv(tmp_path / "x.csv")[0]).read_text() == '"id","text"\n'
+    assert Path(empty.to_json(tmp_path / "x.jsonl")[0]).read_bytes() == b""
+    assert len(empty.to_parquet(tmp_path / "out")) == 1
+
+
+def test_a_directory_with_other_files_is_left_alone(any_dataset, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").touch()
+    with pytest.raises(StoreError, match=r"holds other files, such as thesis\.tex"):
+        any_dataset.to_parquet(tmp_path / "out")
+    with pytest.raises(
+        StoreError, match=r"is a file; give a directory as the output, or a file that ends in \.parquet"
+    ):
+        any_dataset.to_parquet(tmp_path / "out" / "thesis.tex")
+
+
+@pytest.mark.parametrize(
+    ("path", "compression", "message"),
+    [("x.jsonl.gz", "zstd", "compression is 'zstd', but .*x.jsonl.gz says gzip"), ("out", "rar", "choose one of")],
+)
+def test_compressions_that_contradict_or_are_not_known_are_refused(dataset, tmp_path, path, compression, message):
+    with pytest.raises(ValueError, match=message):
+        dataset.to_json(tmp_path / path, compression=compression)

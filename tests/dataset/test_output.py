@@ -1,0 +1,81 @@
+"""Dataset directories, written and read by us and by Hugging Face."""
+
+from __future__ import annotations
+
+import json
+
+import datasets
+import pytest
+
+from raydata_ext import load_from_disk
+from raydata_ext.dataset import Dataset
+from raydata_ext.errors import StoreError
+
+
+def test_hugging_face_opens_what_we_save(any_dataset, tmp_path):
+    chosen = any_dataset.select([5, 3, 20]).with_format("numpy", columns=["id"])
+    chosen.save_to_disk(tmp_path / "out")
+    theirs = datasets.load_from_disk(str(tmp_path / "out"))
+    assert theirs.with_format(None).to_list() == any_dataset.select([5, 3, 20]).to_list()
+    assert theirs.format["type"] == "numpy"
+    assert theirs.format["columns"] == ["id"]
+    assert theirs.features["tokens"] == datasets.List(datasets.Value("int32"))
+
+
+def test_we_open_what_hugging_face_saves(rows, tmp_path):
+    theirs = datasets.Dataset.from_list(rows).with_format("numpy", columns=["id"])
+    theirs.save_to_disk(str(tmp_path / "hf"), num_shards=3)
+    ours = load_from_disk(tmp_path / "hf")
+    assert ours.to_list() == rows
+    assert ours[3]["id"] == 3
+    assert list(ours[3]) == ["id"]
+    assert ours.map(lambda row: {"n": 1}).num_rows == 23
+
+
+def test_a_directory_of_splits_is_refused_with_their_names(rows, tmp_path):
+    split = datasets.Dataset.from_list(rows)
+    datasets.DatasetDict({"train": split, "test": split}).save_to_disk(str(tmp_path / "hf"))
+    with pytest.raises(StoreError, match="DatasetDict with the splits train, test"):
+        load_from_disk(tmp_path / "hf")
+    assert len(load_from_disk(tmp_path / "hf" / "train")) == 23
+
+
+def test_what_is_there_already_is_not_written_again(any_dataset, tmp_path):
+    any_dataset.save_to_disk(tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    written = manifest.stat().st_mtime_ns
+    any_dataset.save_to_disk(tmp_path / "out")
+    assert manifest.stat().st_mtime_ns == written
+    any_dataset.select([1, 0]).save_to_disk(tmp_path / "out")
+    assert load_from_disk(tmp_path / "out")["id"] == [1, 0]
+
+
+def test_a_directory_is_written_again_for_another_size_of_files_or_another_format(any_dataset, tmp_path):
+    for change in ({"max_shard_bytes": "1KB"}, {}):
+        any_dataset.save_to_disk(tmp_path / "out", **change)
+        assert load_from_disk(tmp_path / "out").to_list() == any_dataset.to_list()
+    any_dataset.with_format("numpy").save_to_disk(tmp_path / "out")
+    assert load_from_disk(tmp_path / "out").format["type"] == "numpy"
+
+
+def test_files_are_about_as_large_as_asked_for(tmp_path):
+    dataset = Dataset.from_dict({"text": ["x" * 900] * 5000}, cache_dir=tmp_path / "cache")
+    directory = dataset.save_to_disk(tmp_path / "out", max_shard_bytes="1MB")
+    assert len(directory.files) == 5
+    assert [file.rows for file in directory.files] == [1000] * 5
+
+
+def test_the_manifest_names_the_data_set_and_where_it_is_from(any_dataset, tmp_path):
+    any_dataset.save_to_disk(tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    state = json.loads((tmp_path / "out" / "state.json").read_text())
+    assert manifest["fingerprint"] == state["_fingerprint"] == any_dataset.fingerprint
+
+
+def test_a_data_set_is_not_written_over_the_files_it_is_read_from(any_dataset, tmp_path):
+    any_dataset.save_to_disk(tmp_path / "out")
+    loaded = load_from_disk(tmp_path / "out")
+    with pytest.raises(StoreError, match="holds files that this data set is mapped from, such as data-00000-of-"):
+        loaded.shuffle(seed=1).save_to_disk(tmp_path / "out")
+    loaded.save_to_disk(tmp_path / "out")
+    assert load_from_disk(tmp_path / "out").to_list() == any_dataset.to_list()

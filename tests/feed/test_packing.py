@@ -1,0 +1,113 @@
+"""Packed sequences hold every token once, in order, and a stream of them goes on at every sequence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raydata_ext.dataset import Dataset
+from raydata_ext.errors import SchemaError
+from raydata_ext.feed import pack, pack_stream
+from raydata_ext.feed.plan import FeedPlan
+from raydata_ext.feed.rank_batches import rank_batches
+from raydata_ext.feed.share import Share
+from raydata_ext.streaming import IterableDataset
+
+documents = st.lists(st.lists(st.integers(1, 9), max_size=25), max_size=12)
+
+
+def sequences(packed):
+    return [list(map(int, ids)) for ids in packed["input_ids"]], [list(map(int, ids)) for ids in packed["document_ids"]]
+
+
+def test_documents_are_laid_end_to_end():
+    ids, numbers = sequences(pack(4, pad=99)({"input_ids": [[1, 2, 3], [], [4, 5], [6]]}))
+    assert ids == [[1, 2, 3, 4], [5, 6, 99, 99]]
+    assert numbers == [[1, 1, 1, 2], [1, 2, 0, 0]]
+
+
+def test_best_fit_cuts_no_document_that_fits_a_sequence():
+    ids, numbers = sequences(pack(4, mode="best_fit", pad=0)({"input_ids": [[1], [2, 2, 2], [3, 3], [4] * 6, [5]]}))
+    assert ids == [[4, 4, 4, 4], [2, 2, 2, 1], [3, 3, 4, 4], [5, 0, 0, 0]]
+    assert numbers == [[1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 2, 2], [1, 0, 0, 0]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(documents=documents, length=st.integers(1, 12), mode=st.sampled_from(["concat", "best_fit"]))
+def test_every_token_is_packed_once_with_its_document(documents, length, mode):
+    ids, numbers = sequences(pack(length, mode=mode, pad=0)({"input_ids": documents}))
+    assert all(len(row) == length for row in ids)
+    found = []
+    for row, of in zip(ids, numbers, strict=True):
+        assert [x for x, number in zip(row, of, strict=True) if number == 0] == [0] * of.count(0)
+        found += [[x for x, n in zip(row, of, strict=True) if n == number] for number in sorted(set(of) - {0})]
+    tokens = [token for document in documents for token in document]
+    if mode == "concat":
+        assert [token for piece in found for token in piece] == tokens
+        assert len(ids) == -(-len(tokens) // length)
+    else:
+        pieces = [document[i : i + length] for document in documents for i in range(0, len(document), length)]
+        assert sorted(found) == sorted(pieces)
+
+
+def test_packing_is_a_step_of_a_plan(tmp_path):
+    made = Dataset.from_dict({"input_ids": [[1, 2, 3], [4, 5], [6]], "text": ["a", "b", "c"]}, cache_dir=tmp_path)
+    packed = made.map(
+        pack(4, pad=0), batched=True, batch_size=None, remove_columns=["input_ids", "text"], executor="inline"
+    )
+    assert packed[:] == {
+        "input_ids": [[1, 2, 3, 4], [5, 6, 0, 0]],
+        "document_ids": [[1, 1, 1, 2], [1, 2, 0, 0]],
+    }
+
+
+def tokens(count):
+    rows = [[number] * (number * 7 % 23) for number in range(count)]
+    tables = [pa.table({"input_ids": pa.array(rows[i : i + 700], pa.list_(pa.int32()))}) for i in range(0, count, 700)]
+    return IterableDataset.from_tables(tables)
+
+
+@pytest.mark.parametrize("mode", ["concat", "best_fit"])
+def test_a_packed_stream_goes_on_at_every_sequence(mode):
+    def make():
+        return pack_stream(tokens(2500).shuffle(1, buffer_size=50), 512, mode=mode)
+
+    whole = list(make())
+    if mode == "concat":
+        assert len(whole) == -(-sum(number * 7 % 23 for number in range(2500)) // 512)
+    for place in (0, 1, 2, len(whole) // 2, len(whole) - 1, len(whole)):
+        stream = make()
+        rows = iter(stream)
+        head = [next(rows) for _ in range(place)]
+        later = make()
+        later.load_state_dict(json.loads(json.dumps(stream.state_dict())))
+        assert head + list(later) == whole
+
+
+def test_ranks_share_the_sequences_of_a_packed_stream():
+    stream = pack_stream(tokens(900), 64).with_format("numpy")
+    plan = FeedPlan.of(stream, global_batch_size=10, end_of_epoch="uneven")
+    found = {}
+    for rank in range(3):
+        for batch in rank_batches(plan.epoch(0), Share(rank, 3, 1, 10)):
+            rows = [] if batch.rows is None else batch.rows.column("input_ids").to_pylist()
+            found |= dict(zip(batch.positions.tolist(), rows, strict=True))
+    whole = [row["input_ids"].tolist() for row in stream]
+    assert [found[position] for position in range(len(whole))] == whole
+    assert np.array(whole).shape[1] == 64
+
+
+def test_what_cannot_be_packed_is_named():
+    with pytest.raises(ValueError, match="seq_length is 0"):
+        pack(0)
+    with pytest.raises(ValueError, match="mode is 'first'"):
+        pack(4, mode="first")
+    with pytest.raises(SchemaError, match="no column 'input_ids'"):
+        list(pack_stream(IterableDataset.from_tables([pa.table({"x": [1]})]), 4))
+    with pytest.raises(SchemaError, match="is int64; to be packed"):
+        list(pack_stream(IterableDataset.from_tables([pa.table({"input_ids": [1]})]), 4))

@@ -1,0 +1,46 @@
+"""A feed as a data set of torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from raydata_ext.feed import StreamingCoordinator
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def feed(ray_session, numbered):
+    stream = numbered([21], 1).map(lambda row: {"half": row["x"] / 2, "name": str(row["x"])}).with_format("torch")
+    coordinator = StreamingCoordinator.create(stream, global_batch_size=8, num_lanes=4, end_of_epoch="pad")
+    yield coordinator.feed(0, 1)
+    coordinator.shutdown()
+
+
+def test_a_loader_gives_whole_batches_of_tensors_and_the_state_goes_on(feed):
+    stream = feed.to_torch()
+    assert isinstance(stream, torch.utils.data.IterableDataset)
+    batches = list(torch.utils.data.DataLoader(stream, batch_size=None))
+    assert [batch["positions"].tolist() for batch in batches] == np.arange(24).reshape(3, 8).tolist()
+    assert [batch["mask"].tolist() for batch in batches if "mask" in batch] == [[True] * 5 + [False] * 3]
+    for batch in batches:
+        assert batch["x"].dtype == torch.int64
+        assert torch.equal(batch["half"], batch["x"] / 2)
+        assert batch["name"] == [str(x) for x in batch["x"].tolist()]
+    whole = [batch["x"].tolist() for batch in batches]
+    state = stream.state_dict()
+    assert (state["epoch"], state["step"]) == (1, 0)
+    stream.set_epoch(0)
+    loop = iter(stream)
+    next(loop)
+    state = stream.state_dict()
+    loop.close()
+    stream.load_state_dict(state)
+    assert [batch["x"].tolist() for batch in stream] == whole[1:]
+
+
+def test_processes_of_a_loader_are_refused_with_the_remedy(feed):
+    loader = torch.utils.data.DataLoader(feed.to_torch(), batch_size=None, num_workers=1, multiprocessing_context="fork")
+    with pytest.raises(RuntimeError, match="num_workers=0"):
+        next(iter(loader))
