@@ -11,8 +11,8 @@ comes back.
 A big compressed file is decompressed by `decode_task`s, one a part, whose lines a `part_task` makes a shard of while the
 next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next.
 
-`error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on, `poison`
-and `watch` those that kill the process, and `quarantine` keeps the records.
+`error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on,
+`poison` and `watch` those that kill the process, and `quarantine` keeps the records.
 """
 
 from __future__ import annotations

@@ -292,6 +292,6 @@ def require_balance(receipt: Receipt) -> None:
     went = receipt.rows + sum(receipt.filtered.values()) + receipt.quarantined
     if came != went:
         raise RaydataError(
-            f"{receipt.inputs}: {came} rows came and {went} went: {receipt.rows} out, {dict(receipt.filtered)} filtered"
-            f" and {receipt.quarantined} quarantined; this is a defect of the engine, please report it with {receipt.steps}"
+            f"{receipt.inputs}: {came} rows came and {went} went ({receipt.rows} out, {dict(receipt.filtered)} filtered"
+            f", {receipt.quarantined} quarantined); this is a defect of the engine: report it with {receipt.steps}"
         )

@@ -128,9 +128,6 @@ class _RankCursor(Cursor):
     def _reader(self, lane: int) -> RowReader:
         return RowReader(open_rows(self._node.order.lanes[lane], self._bases))
 
-    def _is_mine(self, step: int) -> bool:
-        return (step - self._node.first_step) % self._node.stride == 0
-
 
 class _CountedCursor(_RankCursor):
     """A pass over an epoch whose lanes have known lengths: several steps at a time, by arithmetic."""
@@ -158,13 +155,24 @@ class _CountedCursor(_RankCursor):
         stop = first + self._block if self._steps is None else min(first + self._block, self._steps)
         self._step = stop
         self._block = max(self._block, min(2 * self._block, _MOST_ROWS // self._size))
-        steps = np.array([step for step in range(first, stop) if self._is_mine(step)], np.int64)
+        steps = np.arange(first + -(first - self._node.first_step) % self._node.stride, stop, self._node.stride)
+        if self._bases is not None and self._layout.are_whole_rounds(first * self._size, stop * self._size):
+            return self._of_rounds(stop - first, steps - first)
         positions = (steps[:, None] * self._size + self._offsets).reshape(-1)
         rows = self._taken(first, stop, positions[positions < self._layout.total])
         past_end = positions[positions >= self._layout.total]
         if len(past_end) and self._node.order.plan.end_of_epoch == "pad":
             rows = [*rows, self._again(past_end % self._layout.total)]
         return join(rows) if rows else np.empty(0, np.int64)
+
+    def _of_rounds(self, count: int, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """References of some of the next `count` steps, where all lanes still have rows: a matrix of lanes, turned."""
+        rounds = count * self._size // self._layout.num_lanes
+        by_step = np.stack([reader.read(rounds) for reader in self._readers.values()], axis=1).reshape(count, -1)
+        mine = by_step if len(steps) == count else by_step[steps]
+        if by_step.shape[1] > len(self._offsets):  # the lanes of all ranks
+            mine = mine[:, self._offsets]
+        return mine.reshape(-1)
 
     def _taken(self, first: int, stop: int, positions: NDArray[np.int64]) -> list[Rows]:
         """Take all rows of some steps out of the lanes, and keep those at some positions."""
@@ -219,7 +227,7 @@ class _UncountedCursor(_RankCursor):
                     return None
             if self._bases is None:
                 log.marks[self._step] = Mark(self._step, (reader.state(),))
-            if self._is_mine(step):
+            if (step - self._node.first_step) % self._node.stride == 0:
                 return self._mine(rows, found)
         return None
 

@@ -22,6 +22,17 @@ class TorchFeed(IterableDataset):  # type: ignore[misc]  # torch is not seen by 
     there is a GPU; others stay as they are. Added are `positions` (int64, shape (rows,)) and, where rows fill up the
     last step, `mask` (bool, True for rows that count).
 
+    In a training loop of Ray Train, where `StreamingCoordinator.create` was called with `state` of the last checkpoint:
+
+    ```python
+    def train_loop(config):
+        context = ray.train.get_context()
+        feed = config["coordinator"].feed(context.get_world_rank(), context.get_world_size()).to_torch()
+        for batch in feed:
+            ...
+            json.dumps(feed.state_dict())  # the part of a checkpoint that leads on to the next batch, for any world size
+    ```
+
     Args:
         feed: the feed of the rank.
     """

@@ -128,7 +128,7 @@ class RunSection(_Section):
     )
     report_dir: str | None = Field(
         None,
-        description="directory of the report; by default the output path, or the job's name where that is a URL, + `.run`",
+        description="local directory of the report; by default the output path (of a URL, the job's name) with `.run`",
     )
 
     @model_validator(mode="after")

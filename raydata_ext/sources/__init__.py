@@ -7,8 +7,8 @@ safe.
 
 A row's path here: `InputFile.open` -> `compression` -> what cuts the bytes (`line_blocks`, `json_array_blocks`,
 `csv_records`, `tar_members`) or an Arrow reader -> the format's `Reader.read` -> a record batch. One module a format; a
-new one is a `Reader` and a line in `formats`. The lines of a big compressed file make a detour: `part_decoder` cuts it while it is decompressed,
-and `decoded_lines` are what the readers of its parts get.
+new one is a `Reader` and a line in `formats`. The lines of a big compressed file make a detour: `part_decoder` cuts it
+while it is decompressed, and `decoded_lines` are what the readers of its parts get.
 """
 
 from __future__ import annotations

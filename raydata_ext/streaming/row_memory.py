@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from typing_extensions import override
 
 from raydata_ext.errors import StateError
 from raydata_ext.streaming.nodes.base import Cursor, State
-from raydata_ext.streaming.rows import BATCH_ROWS, References, batch_of_table, table_of_batches
-from raydata_ext.table import InMemoryTable
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from raydata_ext.streaming.rows import BATCH_ROWS, References, batch_of_table, widened
+from raydata_ext.table import InMemoryTable, unify_schemas
 
 _SHORTER = (
     "the stream ends before the place at which its state was saved; its sources give fewer rows than they did then"
@@ -37,6 +35,7 @@ class RowMemory(Cursor):
         self._marks: deque[tuple[int, State]] = deque()  # first row of each batch read, and the position before it
         self._batches: list[pa.RecordBatch] = []
         self._numbers: list[References] = []  # of the rows of each kept batch; ascending
+        self._schema: pa.Schema | None = None  # of all rows read so far; what is kept of them changes no row's columns
         self._table: InMemoryTable | None = None  # of all kept batches, made when rows are asked for
         self._is_there = False  # whether `recall` has led to the position that is to be loaded
 
@@ -53,6 +52,8 @@ class RowMemory(Cursor):
             self._batches.append(batch)
             self._numbers.append(numbers)
             self._table = None
+            if self._schema is None or not batch.schema.equals(self._schema):
+                self._schema = unify_schemas([batch.schema] if self._schema is None else [self._schema, batch.schema])
         return numbers
 
     @override
@@ -69,7 +70,9 @@ class RowMemory(Cursor):
     def gather(self, references: References) -> pa.RecordBatch:
         """Rows that are kept, in the order of their numbers in `references`."""
         if self._table is None:
-            self._table = InMemoryTable(table_of_batches(self._batches))
+            assert self._schema is not None
+            batches = [widened(batch, self._schema) for batch in self._batches]
+            self._table = InMemoryTable(pa.Table.from_batches(batches, self._schema))
             self._numbers = [np.concatenate(self._numbers)]
         return batch_of_table(self._table.fast_gather(self._numbers[0].searchsorted(references)))
 
@@ -96,7 +99,7 @@ class RowMemory(Cursor):
             first, state = next(mark for mark in reversed(self._marks) if mark[0] <= oldest)
         else:  # all that waits, if anything, is in the batch that comes next: just after `load` that is so
             first, state = self._next, self._input.state()
-        return {"first": first, "input": state}
+        return {"first": first, "input": state, "schema": self._schema}
 
     def recall(self, mark: dict[str, Any], waiting: References, until: int) -> None:
         """Read waiting rows again.
@@ -109,6 +112,7 @@ class RowMemory(Cursor):
         self._marks.clear()
         self._input.load(mark["input"])
         self._next = mark["first"]
+        self._schema = mark["schema"]
         self._batches, self._numbers, self._table = [], [], None
         ascending = np.sort(waiting[waiting < until])
         while self._next < until:

@@ -8,6 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from raydata_ext.errors import StateError
 
@@ -22,13 +23,16 @@ VERSION = 1
 
 _ARRAY = "int64"
 _INTEGER = "integer"
+_SCHEMA = "arrow_schema"
 _JSON_SAFE = 1 << 53
 
 
 def encode(value: Any) -> Any:
-    """A position as JSON: arrays packed to text, integers beyond 53 bits as text."""
+    """A position as JSON: arrays and schemas packed to text, integers beyond 53 bits as text."""
     if isinstance(value, np.ndarray):
         return {_ARRAY: _packed(value)}
+    if isinstance(value, pa.Schema):
+        return {_SCHEMA: base64.b64encode(value.serialize().to_pybytes()).decode("ascii")}
     if isinstance(value, dict):
         return {key: encode(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -43,6 +47,8 @@ def decode(value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {_ARRAY}:
             return _unpacked(value[_ARRAY])
+        if value.keys() == {_SCHEMA}:
+            return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(value[_SCHEMA])))
         if value.keys() == {_INTEGER}:
             return int(value[_INTEGER])
         return {key: decode(item) for key, item in value.items()}

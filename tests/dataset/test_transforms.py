@@ -194,8 +194,8 @@ def test_rows_of_a_mapping_can_be_written_out(any_dataset, rows):
     assert any_dataset.with_format("numpy").select([3, 1]).flatten_indices().format["type"] == "numpy"
 
 
-def test_the_result_is_the_same_on_ray(ray_session, any_dataset):
-    shuffled = any_dataset.shuffle(seed=1)
+def test_the_result_is_the_same_on_ray(ray_session, dataset):
+    shuffled = dataset.shuffle(seed=1)
     inline = shuffled.map(double, load_from_cache_file=False, executor="inline")
     on_ray = shuffled.map(double, load_from_cache_file=False, executor="ray", workers=1)
     assert on_ray.to_list() == inline.to_list()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import os
@@ -17,8 +18,9 @@ from pathlib import Path
 import psutil
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
-from raydata_ext.engine import Engine, Silent, Workers, run_all
+from raydata_ext.engine import Engine, Silent, Workers, progress_for, run_all
 from raydata_ext.engine.error_policy import ErrorPolicy
 from raydata_ext.errors import ReadError, StepError
 from raydata_ext.plan import Cache, Map, Plan, UserFunction, Workspace, explain, parts_key
@@ -168,6 +170,14 @@ def test_few_decompressed_lines_lie_about_at_a_time(packed, workspace, ray_sessi
     results = run(plan_of(packed, step(double)), workspace, executor, 2, progress)
     assert progress.done == len(results) > 2 * most
     assert progress.most <= most
+
+
+def test_progress_counts_parts_as_they_show(packed, workspace):
+    console = Console(file=io.StringIO(), width=200)
+    results = run(plan_of(packed, step(double)), workspace, progress=progress_for(console))
+    first, *_, last = console.file.getvalue().splitlines()
+    assert first.startswith("computing: 1 shards")
+    assert last.startswith(f"computing: {len(results)}/{len(results)} shards, 5,000 rows")
 
 
 def test_a_touched_file_is_hashed_and_not_decompressed(packed, workspace):

@@ -35,7 +35,9 @@ def rows_of(stream, first, stop, world_size=2, mark=None, num_lanes=4):
     plan = FeedPlan.of(stream, global_batch_size=BATCH, num_lanes=num_lanes)
     found = {}
     for rank in range(world_size):
-        for batch in rank_batches(plan.epoch(0), Share(rank, world_size, num_lanes, BATCH), first_step=first, mark=mark):
+        for batch in rank_batches(
+            plan.epoch(0), Share(rank, world_size, num_lanes, BATCH), first_step=first, mark=mark
+        ):
             if batch.step == stop:
                 break
             found |= dict(zip(batch.positions.tolist(), batch.rows.column("x").to_pylist(), strict=True))

@@ -41,6 +41,8 @@ def test_a_loader_gives_whole_batches_of_tensors_and_the_state_goes_on(feed):
 
 
 def test_processes_of_a_loader_are_refused_with_the_remedy(feed):
-    loader = torch.utils.data.DataLoader(feed.to_torch(), batch_size=None, num_workers=1, multiprocessing_context="fork")
+    loader = torch.utils.data.DataLoader(
+        feed.to_torch(), batch_size=None, num_workers=1, multiprocessing_context="fork"
+    )
     with pytest.raises(RuntimeError, match="num_workers=0"):
         next(iter(loader))

@@ -121,7 +121,7 @@ def test_a_data_set_larger_than_the_local_disk_is_read_where_shards_are_released
         assert sum(path.stat().st_size for path in (tmp_path / "two").glob("*.arrow")) <= room
     assert copies(tmp_path / "two") == KEYS[7:]
     held = [reader.local_path(receipt) for receipt in receipts[:3]]
-    with pytest.raises(StoreError, match="no room for .* release shards that were read"):
+    with pytest.raises(StoreError, match=r"no room for .* release shards that were read"):
         reader.local_path(receipts[3])
     assert all(Path(path).exists() for path in held)
 

@@ -61,7 +61,7 @@ class NoCredentialsError(Exception):
     """As that of botocore."""
 
 
-@pytest.mark.parametrize("error", [PermissionError(13, "Forbidden"), NoCredentialsError("Unable to locate credentials")])
+@pytest.mark.parametrize("error", [PermissionError(13, "Forbidden"), NoCredentialsError("Unable to locate any")])
 def test_a_lack_of_rights_is_said_at_once(error):
     action, calls = failing(1, error)
     with pytest.raises(StoreError, match=r"reading x: not allowed \(.*; check the credentials"):

@@ -163,6 +163,9 @@ CHAINS = {
 
 MIXTURES = {
     "concatenated": lambda a, b: rs.concatenate_datasets([a, b]),
+    "of different columns, shuffled": lambda a, b: rs.concatenate_datasets(
+        [a.select_columns("x"), b.map(_batch_sums, batched=True).select_columns(["text", "sum"])]
+    ).shuffle(8, buffer_size=6),
     "concatenated and shuffled": lambda a, b: rs.concatenate_datasets([a, b]).shuffle(8, buffer_size=6),
     "side by side": lambda a, b: rs.concatenate_datasets(
         [a.select_columns("x"), b.select_columns("text")], axis=1

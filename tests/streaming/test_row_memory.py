@@ -87,7 +87,7 @@ def test_a_position_can_be_saved_again_before_anything_is_read():
     again = RowMemory(Batches(9))
     again.recall(mark, waiting, state["next"])
     again.load(state)
-    assert again.mark(waiting) == mark == {"first": 10, "input": 1}
+    assert again.mark(waiting) == mark == {"first": 10, "input": 1, "schema": pa.schema([("x", pa.int64())])}
 
 
 def test_a_stream_that_has_become_shorter_is_noticed():

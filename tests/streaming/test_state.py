@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,6 +33,12 @@ def test_references_come_back_from_json(values):
     back = decode(json.loads(json.dumps(encode({"buffer": array}))))["buffer"]
     assert back.dtype == np.int64
     assert back.tolist() == values
+
+
+def test_a_schema_comes_back_from_json():
+    schema = pa.schema([("x", pa.list_(pa.int32())), pa.field("y", pa.string(), nullable=False)], metadata={"a": "b"})
+    back = decode(json.loads(json.dumps(encode([schema]))))[0]
+    assert back.equals(schema, check_metadata=True)
 
 
 def test_no_integer_is_beyond_what_every_json_reader_takes():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raydata_ext.table import Table
 
 State: TypeAlias = Any
-"""A position: dicts with string keys, lists, strings, ints, bools, None, and int64 arrays that nobody changes."""
+"""A position: dicts with string keys, lists, strings, ints, bools, None, schemas, and int64 arrays nobody changes."""
 
 Bases: TypeAlias = Mapping[int, int]
 """Which references stand for the rows of a table: `id(table)` -> reference of its first row."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
@@ -19,6 +18,8 @@ from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
 
 StoppingStrategy: TypeAlias = Literal["first_exhausted", "all_exhausted", "all_exhausted_without_replacement"]
@@ -179,7 +180,7 @@ class InterleaveCursor(Cursor):
             "picks": self._picks.state(),
             "passes": list(self._passes),
             "exhausted": self._exhausted.tolist(),
-            "schema": None if self._schema is None else self._schema.serialize().to_pybytes().hex(),
+            "schema": self._schema,
             "inputs": [source.state() for source in self._inputs],
         }
 
@@ -188,8 +189,7 @@ class InterleaveCursor(Cursor):
         self._picks.load(state["picks"])
         self._passes = list(state["passes"])
         self._exhausted = np.array(state["exhausted"], np.bool_)
-        if state["schema"] is not None:
-            self._schema = pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(state["schema"])))
+        self._schema = state["schema"]
         self._inputs = [self._opened(source) for source in range(len(self._inputs))]
         for source, saved in zip(self._inputs, state["inputs"], strict=True):
             source.load(saved)
