@@ -1,4 +1,4 @@
-"""Feeding: throughput against reading by hand, the first batch of a huge epoch, planning, and the speed of the order alone.
+"""Feeding: throughput against reading by hand, the first batch of a huge epoch, planning, and the order alone.
 
     python benchmarks/bench_feed.py [all | throughput | first | plan | order]
 
@@ -20,7 +20,9 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import numpy as np
 import pyarrow as pa
+import ray
 
+from raydata_ext.feed import StreamingCoordinator
 from raydata_ext.feed.feed_state import Position, load_position, save_position
 from raydata_ext.feed.lanes import lane_nodes
 from raydata_ext.feed.order_tracker import OrderTracker
@@ -50,10 +52,6 @@ def main(part: str) -> None:
 
 def throughput(shards: int = 16, rows: int = 40_000) -> None:
     """Small rows in batches of 512, from mapped files: the feed, and a gather of the same rows by hand."""
-    import ray
-
-    from raydata_ext.feed import StreamingCoordinator
-
     with tempfile.TemporaryDirectory() as directory:
         tables = [_write(Path(directory) / f"{number}.arrow", rows, number) for number in range(shards)]
         stream = IterableDataset.from_tables(tables).shuffle(1, buffer_size=1000).with_format("numpy")

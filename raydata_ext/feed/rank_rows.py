@@ -168,7 +168,8 @@ class _CountedCursor(_RankCursor):
     def _of_rounds(self, count: int, steps: NDArray[np.int64]) -> NDArray[np.int64]:
         """References of some of the next `count` steps, where all lanes still have rows: a matrix of lanes, turned."""
         rounds = count * self._size // self._layout.num_lanes
-        by_step = np.stack([reader.read(rounds) for reader in self._readers.values()], axis=1).reshape(count, -1)
+        lanes: list[Rows] = [reader.read(rounds) for reader in self._readers.values()]
+        by_step = np.stack(lanes, axis=1).reshape(count, -1)
         mine = by_step if len(steps) == count else by_step[steps]
         if by_step.shape[1] > len(self._offsets):  # the lanes of all ranks
             mine = mine[:, self._offsets]

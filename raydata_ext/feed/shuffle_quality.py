@@ -1,4 +1,4 @@
-"""How well an epoch is shuffled, measured on references: how far rows travel, and how many shards a batch is made of."""
+"""How well an epoch is shuffled, measured on references: how far rows travel, how many shards a batch is made of."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class TorchFeed(IterableDataset):  # type: ignore[misc]  # torch is not seen by 
         feed = config["coordinator"].feed(context.get_world_rank(), context.get_world_size()).to_torch()
         for batch in feed:
             ...
-            json.dumps(feed.state_dict())  # the part of a checkpoint that leads on to the next batch, for any world size
+            json.dumps(feed.state_dict())  # belongs into the checkpoint; leads on for any world size
     ```
 
     Args:

@@ -51,7 +51,7 @@ def test_what_goes_wrong_with_a_report_is_raised_in_the_loop():
         raise ConnectionError("gone")
 
     reporter = Reporter(send, credit=1)
+    reporter.report((0, 1, {}))
     with pytest.raises(ConnectionError, match="gone"):
-        for step in range(3):
-            reporter.report((0, step, {}))
+        reporter.flush()
     reporter.close()
