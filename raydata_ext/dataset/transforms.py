@@ -186,7 +186,7 @@ class Transforms(Ordering):
             kept.append(workspace.store.table(result.receipt).column("row").to_numpy() + first)
             first += result.shard.num_rows or 0
         positions = np.concatenate(kept)
-        lineage = self.parts.lineage.then("filter", *(result.receipt.key for result in results))
+        lineage = self.parts.lineage.then("filter", *(result.receipt.content_key for result in results))
         return self._selected(positions, lineage)
 
     def _transmitted(self, result: Parts, fingerprint: str | None) -> Self:

@@ -36,11 +36,14 @@ from raydata_ext.feed.feed_state import merge_states
 from raydata_ext.feed.mixture import mix
 from raydata_ext.feed.pack_node import pack_stream
 from raydata_ext.feed.packing import pack
+from raydata_ext.feed.shuffle_quality import ShuffleQuality, shuffle_quality
+from raydata_ext.feed.status_view import watch
 from raydata_ext.feed.trainer_feed import TrainerFeed
 
 __all__ = [
     "CoordinatorLostError",
     "FeedBatch",
+    "ShuffleQuality",
     "StaleFeedError",
     "StreamingCoordinator",
     "TrainerFeed",
@@ -48,4 +51,6 @@ __all__ = [
     "mix",
     "pack",
     "pack_stream",
+    "shuffle_quality",
+    "watch",
 ]

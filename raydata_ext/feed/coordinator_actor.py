@@ -61,9 +61,8 @@ class CoordinatorActor:
         self._tracker = OrderTracker(plan)
         self._every = checkpoint_every
         self._file = None if checkpoint_dir is None else Path(checkpoint_dir) / CHECKPOINT_NAME
-        self._read_marks: list[
-            tuple[int, Mark]
-        ] = []  # epoch and mark that feeds told, where rows are read to find them
+        # Epoch and mark, as feeds tell them where rows must be read to find them.
+        self._read_marks: list[tuple[int, Mark]] = []
         self._progress = Progress(Position(epoch))
         if self._file is not None and self._file.exists():
             books = orjson.loads(self._file.read_bytes())
@@ -100,8 +99,9 @@ class CoordinatorActor:
         moved = self._progress.report(member, epoch, step, figures, time.monotonic())
         if mark is not None:
             self._read_marks.append((epoch, mark))
-        if moved and self._file is not None:
+        if moved:
             self._forget_marks()
+        if moved and self._file is not None:
             common = self._progress.common
             if common[0] != self._saved_at[0] or common[1] - self._saved_at[1] >= self._every:
                 self._save()

@@ -12,7 +12,7 @@ from raydata_ext.feed.plan import EpochOrder, steps_of
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import Rows, count_rows, cut, join, pick
+from raydata_ext.streaming.rows import BATCH_ROWS, Rows, count_rows, cut, join, pick
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,8 +90,10 @@ class RankRows(Node):
 
     @override
     def open(self, bases: Bases | None) -> Cursor:
-        layout = self.order.layout
-        return _CountedCursor(self, bases) if layout is not None else _UncountedCursor(self, bases)
+        if self.order.layout is None:
+            return _UncountedCursor(self, bases)
+        counted = _CountedCursor(self, bases)
+        return counted if bases is None else _WholeSteps(counted, len(self.share.offsets))
 
 
 class _RankCursor(Cursor):
@@ -204,6 +206,31 @@ class _CountedCursor(_RankCursor):
 
     def _rows_before(self, step: int) -> NDArray[np.int64]:
         return self._layout.rows_before(min(step * self._size, self._layout.total))
+
+
+class _WholeSteps(Cursor):
+    """References cut between steps, so that the rows of a step are gathered to one record batch.
+
+    Args:
+        references: of the rank.
+        step_rows: rows of a step.
+    """
+
+    def __init__(self, references: Cursor, step_rows: int) -> None:
+        self._input = RowReader(references)
+        self._rows = max(1, BATCH_ROWS // step_rows) * step_rows
+
+    @override
+    def next(self) -> Rows | None:
+        return self._input.read(self._rows)
+
+    @override
+    def state(self) -> State:
+        return self._input.state()
+
+    @override
+    def load(self, state: State) -> None:
+        self._input.load(state)
 
 
 class _UncountedCursor(_RankCursor):

@@ -37,9 +37,9 @@ def status_view(status: Mapping[str, Any]) -> Group:
     """What `StreamingCoordinator.status` says, as a table of ranks, and one of sources where there is a mixture."""
     steps = "?" if status["steps"] is None else status["steps"]
     head = Text(
-        f"{status['name']}: epoch {status['epoch']}, step {status['step']} of {steps}; generation {status['generation']},"
-        f" {len(status['ranks'])} of {status['world_size'] or 0} ranks; {status['num_lanes']} lanes, global batch"
-        f" {status['global_batch_size']}"
+        f"{status['name']}: epoch {status['epoch']}, step {status['step']} of {steps};"
+        f" generation {status['generation']}, {len(status['ranks'])} of {status['world_size'] or 0} ranks;"
+        f" {status['num_lanes']} lanes, global batch {status['global_batch_size']}"
     )
     parts: list[Text | Table] = [head, _ranks(status["ranks"])]
     if status["sources"]:

@@ -36,9 +36,8 @@ CREDIT_STEPS = 64
 class TrainerFeed:
     """The batches of one rank. Each loop gives those of one epoch; the next loop gives those of the next epoch.
 
-    A loop that was left goes on where it was left. A batch counts as delivered as soon as the loop is given it. The
-    feed
-    pickles: it joins the coordinator where it is first used.
+    A loop that was left goes on where it was left. A batch counts as delivered as soon as the loop is given it. A feed
+    joins the coordinator where it is first used, and so can be sent there.
 
     Args:
         coordinator: handle of the actor.

@@ -270,6 +270,20 @@ def test_a_resumed_epoch_is_not_lost_by_setting_another(coordinator):
     assert later.epoch == 1
 
 
+def test_a_stream_that_is_filtered_goes_on_from_the_state_of_coordinator_and_feed(create, numbered):
+    stream = numbered(SIZES, SEED, BUFFER).filter(lambda row: row["x"] % 4 > 0)
+    whole = [row["x"] for row in stream]
+    coordinator = create(stream, num_lanes=None, end_of_epoch="uneven")
+    feeds = [coordinator.feed(rank, 2) for rank in range(2)]
+    assert [row for _, row in run(feeds, 4)] == whole[: 4 * BATCH]
+    for state in (feeds[1].state_dict(), coordinator.state_dict()):
+        assert 0 < state["mark"]["step"] <= state["step"] == 4
+        coordinator.load_state_dict(json.loads(json.dumps(state)))
+        later = [coordinator.feed(rank, 3) for rank in range(3)]
+        assert [row for _, row in run(later)] == whole[4 * BATCH :]
+    assert coordinator.state_dict()["epoch"] == 1
+
+
 def test_a_coordinator_is_found_by_name(create):
     made = create(name="by-name")
     found = StreamingCoordinator.attach("by-name")
