@@ -1,4 +1,4 @@
-"""Writing a data set: as a dataset directory, as files of other formats, and to Ray Data."""
+"""A data set for others: as a dataset directory, as files of other formats, to Ray Data, and as a stream."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from raydata_ext.errors import StoreError
 from raydata_ext.plan import Chain
 from raydata_ext.store import open_directory
 from raydata_ext.table import parse_temporary_name, with_huggingface_metadata
+from raydata_ext.streaming import IterableDataset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,6 +154,19 @@ class Exports(Columns):
         """
         suffix, compression = _compressed_suffix(os.fspath(path), (".csv",), compression)
         return self._export(os.fspath(path), suffix, CsvFormat(compression, options), max_file_bytes, executor, workers)
+
+    def to_iterable_dataset(self, num_shards: int | None = None) -> IterableDataset:
+        """The rows as a stream, in the format of this data set.
+
+        Args:
+            num_shards: how many shards the stream has, for shuffling and for dealing rows to nodes and workers; None is
+                what this data set is made of.
+        """
+        stream = IterableDataset.from_shards(self.shards)
+        if num_shards is not None:
+            stream = stream.reshard(num_shards)
+        name, columns = self.parts.format.type, self.parts.format.columns
+        return stream if name is None and columns is None else stream.with_format(name)
 
     def to_ray_dataset(self) -> Any:
         """The rows as a `ray.data.Dataset`: one read task a shard, which maps its file where it runs."""

@@ -23,6 +23,8 @@ from raydata_ext.plan import (
     Workspace,
     explain,
 )
+from raydata_ext.streaming import IterableDataset
+from raydata_ext.streaming.nodes.transform import Transform
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,6 +217,18 @@ class LazyDataset:
         with Engine(executor, workers) as engine:
             results = run_all(self.plan, self.workspace, engine, progress, ErrorPolicy(on_error, max_errors))
         return self.make_dataset(results[-1], self.workspace)
+
+    def stream(self) -> IterableDataset:
+        """The same rows as a stream: read and computed as they are asked for, and nothing is stored.
+
+        A batched function sees batches that run over the borders of shards, which `collect` cuts there. Marks of
+        `cache` mean nothing here.
+        """
+        stream = IterableDataset.from_shards(self.plan.shards)
+        for step in self.plan.steps:
+            if not isinstance(step, Cache):
+                stream = stream.over(Transform(stream.node, step))
+        return stream
 
     def __repr__(self) -> str:
         steps = " -> ".join(step.label for step in self.plan.steps) or "rows as they are read"

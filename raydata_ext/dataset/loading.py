@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from raydata_ext.dataset.dataset import Dataset
 from raydata_ext.dataset.lazy_dataset import LazyDataset
@@ -11,6 +11,7 @@ from raydata_ext.plan import Cast, Plan, Workspace
 from raydata_ext.sources import FileShard, Paths, scan_files
 
 if TYPE_CHECKING:
+    from raydata_ext.streaming import IterableDataset
     import os
     from collections.abc import Sequence
 
@@ -59,14 +60,25 @@ def scan_dataset(
     return LazyDataset(Plan(source.shards, steps), Workspace(cache_dir), Dataset.from_results)
 
 
-def load_dataset(paths: Paths, *, executor: str | None = None, **arguments: Any) -> Dataset:
-    """`scan_dataset`, collected: the files as Arrow shards in the cache.
+@overload
+def load_dataset(
+    paths: Paths, *, executor: str | None = None, streaming: Literal[False] = False, **arguments: Any
+) -> Dataset: ...
+@overload
+def load_dataset(
+    paths: Paths, *, executor: str | None = None, streaming: Literal[True], **arguments: Any
+) -> IterableDataset: ...
+def load_dataset(
+    paths: Paths, *, executor: str | None = None, streaming: bool = False, **arguments: Any
+) -> Dataset | IterableDataset:
+    """`scan_dataset`, collected: the files as Arrow shards in the cache; or streamed, with nothing written.
 
     Local Arrow files are mapped where they are, unless they are compressed or a schema is asked for.
 
     Args:
         paths: see `scan_dataset`, as for `arguments`.
         executor: see `Engine`.
+        streaming: give an `IterableDataset`, which reads the files as its rows are asked for.
         arguments: those of `scan_dataset`.
 
     Raises:
@@ -74,6 +86,8 @@ def load_dataset(paths: Paths, *, executor: str | None = None, **arguments: Any)
         ReadError: a file cannot be read as what it should be; `CorruptFileError` where it is an Arrow file.
     """
     lazy = scan_dataset(paths, **arguments)
+    if streaming:
+        return lazy.stream()
     files = _arrow_files(lazy.plan)
     if files:
         dataset = Dataset.from_files(files, cache_dir=lazy.workspace.path)
