@@ -2,7 +2,8 @@
 
 `LazyDataset` is a plan with the words of a data frame; `Dataset` is its result, rows in mapped files that read like a
 list. `Dataset.map` is a lazy plan of one step, collected: there is one engine under both. `loading` makes them from
-paths, `output` writes them as directories, `combine` joins and mixes them, `ray_data` hands them to Ray Data and back.
+paths, `output` writes them as directories, `combine` joins and mixes them (`any_kind` streams, too), `ray_data` hands
+them to Ray Data and back.
 
 A data set is a table, an indices mapping (`indices`) that says which of its rows in which order, a format, and a
 `lineage` from which its fingerprint follows (`base`). Choosing and ordering rows is arithmetic on the mapping
@@ -13,7 +14,7 @@ computes or writes rows (`transforms`, `exports`) gives them to the engine as `s
 
 from __future__ import annotations
 
-from raydata_ext.dataset.combine import concatenate_datasets, interleave_datasets
+from raydata_ext.dataset.any_kind import concatenate_datasets, interleave_datasets, split_dataset_by_node
 from raydata_ext.dataset.dataset import Dataset, load_from_disk
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.loading import from_ray_dataset, load_dataset, scan_dataset
@@ -31,5 +32,6 @@ __all__ = [
     "load_from_disk",
     "parse_bytes",
     "scan_dataset",
+    "split_dataset_by_node",
     "write_output",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from raydata_ext import streaming
 from raydata_ext.dataset import combine
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from raydata_ext.dataset.mixing import StoppingStrategy
-    from raydata_ext.streaming.nodes.node_part import Remainder, SplitStrategy
+    from raydata_ext.streaming.nodes.every_nth import Remainder
+    from raydata_ext.streaming.nodes.node_part import SplitStrategy
 
 AnyDataset = TypeVar("AnyDataset", Dataset, IterableDataset)
 
@@ -30,9 +31,9 @@ def concatenate_datasets(datasets: Sequence[AnyDataset], axis: int = 0) -> AnyDa
         SchemaError: (axis 0) the types of a column do not go together.
         ValueError: (axis 1) numbers of rows differ, or a name stands twice. Or there are none, or another axis.
     """
-    if _are_streams(datasets):
-        return cast("AnyDataset", streaming.concatenate_datasets(cast("Sequence[IterableDataset]", datasets), axis))
-    return cast("AnyDataset", combine.concatenate_datasets(cast("Sequence[Dataset]", datasets), axis))
+    concatenate: Any = streaming.concatenate_datasets if _are_streams(datasets) else combine.concatenate_datasets
+    joined: AnyDataset = concatenate(datasets, axis)
+    return joined
 
 
 def interleave_datasets(
@@ -55,11 +56,9 @@ def interleave_datasets(
         TypeError: some are data sets and others are streams.
         ValueError: there are none, or the probabilities do not fit.
     """
-    arguments = (probabilities, seed, stopping_strategy)
-    if _are_streams(datasets):
-        streams = cast("Sequence[IterableDataset]", datasets)
-        return cast("AnyDataset", streaming.interleave_datasets(streams, *arguments))
-    return cast("AnyDataset", combine.interleave_datasets(cast("Sequence[Dataset]", datasets), *arguments))
+    interleave: Any = streaming.interleave_datasets if _are_streams(datasets) else combine.interleave_datasets
+    mixed: AnyDataset = interleave(datasets, probabilities, seed, stopping_strategy)
+    return mixed
 
 
 def split_dataset_by_node(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raydata_ext.dataset.columns import Columns
 from raydata_ext.dataset.export_formats import COMPRESSIONS, CsvFormat, JsonLinesFormat, ParquetFormat
@@ -16,14 +16,15 @@ from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.engine import Engine, Program
 from raydata_ext.errors import StoreError
 from raydata_ext.plan import Chain
-from raydata_ext.store import open_directory
-from raydata_ext.table import parse_temporary_name, with_huggingface_metadata
+from raydata_ext.store import FormatState, open_directory
 from raydata_ext.streaming import IterableDataset
+from raydata_ext.table import parse_temporary_name, with_huggingface_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from raydata_ext.engine import Workers
+    from raydata_ext.formatting import Format
     from raydata_ext.store import DatasetDirectory
     from raydata_ext.store.directory_files import DirectoryFiles
 
@@ -165,8 +166,11 @@ class Exports(Columns):
         stream = IterableDataset.from_shards(self.shards)
         if num_shards is not None:
             stream = stream.reshard(num_shards)
-        name, columns = self.parts.format.type, self.parts.format.columns
-        return stream if name is None and columns is None else stream.with_format(name)
+        shown = self.parts.format
+        if shown == FormatState():
+            return stream
+        # The format's name is one of those that `with_format` took.
+        return stream.with_format(cast("Format", shown.type), shown.columns, **shown.kwargs)
 
     def to_ray_dataset(self) -> Any:
         """The rows as a `ray.data.Dataset`: one read task a shard, which maps its file where it runs."""

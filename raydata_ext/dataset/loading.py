@@ -11,11 +11,12 @@ from raydata_ext.plan import Cast, Plan, Workspace
 from raydata_ext.sources import FileShard, Paths, scan_files
 
 if TYPE_CHECKING:
-    from raydata_ext.streaming import IterableDataset
     import os
     from collections.abc import Sequence
 
     import pyarrow as pa
+
+    from raydata_ext.streaming import IterableDataset
 
 DEFAULT_SHARD_BYTES = "256MB"
 

@@ -8,8 +8,8 @@ step's operator (`map_operators`, `filter_operators`, `column_operators`) turns 
 written to the shard's file. A shard is read once and written once, however many steps there are, and only its receipt
 comes back.
 
-A big compressed file is decompressed by `decode_task`s, one a part, whose lines a `part_task` makes a shard of while the
-next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next.
+A big compressed file is decompressed by `decode_task`s, one a part, whose lines a `part_task` makes a shard of while
+the next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next.
 
 `error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on,
 `poison` and `watch` those that kill the process, and `quarantine` keeps the records.

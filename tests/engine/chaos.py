@@ -31,8 +31,9 @@ os.environ |= {
 
 import psutil
 import ray
-import raydata_ext as rdx
 from ray.cluster_utils import Cluster
+
+import raydata_ext as rdx
 
 
 def slow_length(row):

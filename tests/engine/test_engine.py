@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+
 from raydata_ext.engine import Engine, Program, Workers
 from raydata_ext.plan import Chain
 from raydata_ext.store import Store

@@ -6,8 +6,10 @@ import contextlib
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
 import raydata_ext as rdx
 from raydata_ext.engine.visibility import Sight
 from raydata_ext.errors import PlanError, StepError, WorkerLostError
@@ -34,8 +36,8 @@ class DieOnce:
         self.way, self.marker = way, marker
 
     def __call__(self, row):
-        if "doc13" in row["path"] and not os.path.exists(self.marker):
-            open(self.marker, "w").close()
+        if "doc13" in row["path"] and not Path(self.marker).exists():
+            Path(self.marker).touch()
             if self.way == "exit":
                 os._exit(7)
             if self.way == "kill":
@@ -51,7 +53,7 @@ class DieAlways:
 
     def __call__(self, row):
         if "doc13" in row["path"]:
-            with open(self.log, "a") as log:
+            with Path(self.log).open("a") as log:
                 log.write("x")
             os._exit(1)
         return length(row)
@@ -62,7 +64,7 @@ class Raise:
         self.log = log
 
     def __call__(self, row):
-        with open(self.log, "a") as log:
+        with Path(self.log).open("a") as log:
             log.write("x")
         raise KeyError("missing")
 
@@ -151,7 +153,9 @@ class Hang:
 
 def test_a_worker_that_moves_nothing_is_named_with_its_node_and_how_far_it_got(scan):
     workers = rdx.Workers(min=1, max=2, max_attempts=1, stall_timeout=5)
-    with pytest.raises(WorkerLostError, match=r"doc\d\d\.txt.*on node \w+ has made no progress for \d+ s, after .* rows"):
+    with pytest.raises(
+        WorkerLostError, match=r"doc\d\d\.txt.*on node \w+ has made no progress for \d+ s, after .* rows"
+    ):
         scan.map(Hang, version="1").collect(executor="ray", workers=workers)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import orjson
+
 import raydata_ext as rdx
 from raydata_ext.engine import Engine, run_all
 from raydata_ext.engine.report import Report

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import MAX_REASONS, MAX_SAMPLES, MAX_VALUE_CHARS, render_report, write_report_page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import raydata_ext as rdx
 from raydata_ext.errors import StepError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from raydata_ext.engine.visibility import Sight, sight_of
 from raydata_ext.errors import PlanError
 
@@ -30,5 +31,8 @@ def test_another_directory_of_the_same_name_does_not_count(tmp_path):
 
 
 def test_an_input_that_is_not_there_is_named(tmp_path):
-    with sight_of("", [str(tmp_path / "gone.txt")]) as sight, pytest.raises(PlanError, match=r"gone\.txt \(no such file"):
+    with (
+        sight_of("", [str(tmp_path / "gone.txt")]) as sight,
+        pytest.raises(PlanError, match=r"gone\.txt \(no such file"),
+    ):
         sight.check()

@@ -24,6 +24,22 @@ def run(*arguments: object, expect: int = 0) -> subprocess.CompletedProcess[str]
     return done
 
 
+@pytest.fixture
+def background():
+    """Starts the command as a process of its own, which does not outlive the test."""
+    started = []
+
+    def start(*arguments: object) -> subprocess.Popen[str]:
+        started.append(subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
 def totals(job) -> dict:
     return json.loads((job.report / "report.json").read_text())["totals"]
 
@@ -130,7 +146,7 @@ def test_an_exception_in_a_step_ends_the_job_and_names_file_row_and_step(job, ex
     assert not list(job.output.glob("manifest.json"))
 
 
-def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_until):
+def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_until, background):
     gate = job.path / "gate"
     slow = job.steps_file.read_text().replace(
         "    # a comment\n",
@@ -138,9 +154,7 @@ def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_
         f"    while 'doc00' in row['path'] and not os.path.exists({str(gate)!r}):\n        time.sleep(0.05)\n",
     )
     job.write_steps(slow)
-    process = subprocess.Popen(
-        command("run", job.job_file, "--set", "run.executor=ray"), stderr=subprocess.PIPE, start_new_session=True
-    )
+    process = background("run", job.job_file, "--set", "run.executor=ray")
     receipts = lambda: list(job.cache.glob("??/*.json"))
     wait_until(receipts, "a first finished shard", 120)
     process.send_signal(signal.SIGKILL)
@@ -157,14 +171,12 @@ def test_a_killed_driver_leaves_no_partial_file_and_the_rerun_goes_on(job, wait_
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_the_run_in_seconds_and_says_how_to_go_on(job, wait_until, number, status):
+def test_a_signal_ends_the_run_in_seconds_and_says_how_to_go_on(job, wait_until, background, number, status):
     blocked = job.steps_file.read_text().replace(
         "    # a comment\n", "    import time\n    while 'doc00' in row['path']:\n        time.sleep(0.05)\n"
     )
     job.write_steps(blocked)
-    process = subprocess.Popen(
-        command("run", job.job_file, "--set", "run.executor=ray"), stderr=subprocess.PIPE, text=True
-    )
+    process = background("run", job.job_file, "--set", "run.executor=ray")
     wait_until(lambda: list(job.cache.glob("??/*.json")), "a first finished shard", 120)
     process.send_signal(number)
     _, errors = process.communicate(timeout=30)
