@@ -74,6 +74,13 @@ class ShardTask:
         return self.state.shard.label
 
     @property
+    def home(self) -> str:
+        """The host that is likely to have a copy of what is read; empty where any host is as good."""
+        if self.state.prefix is not None:
+            return self.state.prefix[1].worker.rpartition(":")[0]
+        return self.state.shard.home if isinstance(self.state.shard, StoredShard) else ""
+
+    @property
     def num_bytes(self) -> int:
         """Bytes of input."""
         return self.state.shard.num_bytes

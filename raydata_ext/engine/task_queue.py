@@ -7,15 +7,21 @@ at a time and few decompressed lines lie about; and a stream goes on where it is
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine.decode_task import DecodeTask
+from raydata_ext.engine.shard_task import ShardTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from raydata_ext.engine.worker import Task
+
+
+LOOK_AHEAD = 64
+"""So many tasks are looked at to find one whose input a worker's host has; the order of the queue comes first."""
 
 
 class TaskQueue:
@@ -87,7 +93,14 @@ class TaskQueue:
             if number is not None:
                 return number
         number = _taken(self._streams, is_open_here)
+        if number is None:
+            number = _taken(self._first, lambda one: is_due(one) and self._is_at_home(one, worker), LOOK_AHEAD)
         return _taken(self._first, is_due) if number is None else number
+
+    def _is_at_home(self, number: int, worker: str) -> bool:
+        """Whether what the task reads is likely to be on the worker's host already."""
+        task = self._tasks[number]
+        return isinstance(task, ShardTask) and task.home != "" and task.home == worker.rpartition(":")[0]
 
     def _queue_for(self, number: int) -> deque[int]:
         """Where a task waits."""
@@ -103,9 +116,9 @@ class TaskQueue:
         return task.holder if isinstance(task, DecodeTask) else None
 
 
-def _taken(queue: deque[int], suits: Callable[[int], bool]) -> int | None:
-    """Take the first number that suits."""
-    for place, number in enumerate(queue):
+def _taken(queue: deque[int], suits: Callable[[int], bool], limit: int | None = None) -> int | None:
+    """Take the first number that suits, of the first `limit`."""
+    for place, number in enumerate(itertools.islice(queue, limit)):
         if suits(number):
             del queue[place]
             return number

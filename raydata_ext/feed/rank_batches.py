@@ -74,16 +74,17 @@ def rank_batches(
             if log.total is None or step >= steps_of(log.total, plan):
                 return
             positions = positions[:found]
-        is_padding = None if log.total is None else positions >= log.total
-        mark_there = _mark_after(log, step)
-        yield RankBatch(
-            step, rows, positions, is_padding if is_padding is not None and is_padding.any() else None, mark_there
-        )
+        is_padding = None
+        if log.total is not None and (step + 1) * size > log.total and (positions >= log.total).any():
+            is_padding = positions >= log.total
+        yield RankBatch(step, rows, positions, is_padding, _mark_after(log, step))
         step += stride
 
 
 def _mark_after(log: EpochLog, step: int) -> Mark | None:
     """The mark of the step after this one; older ones are dropped."""
+    if not log.marks:
+        return None
     found = log.marks.pop(step + 1, None)
     for older in [number for number in log.marks if number <= step]:
         del log.marks[older]

@@ -40,6 +40,11 @@ class StoredShard:
         return tuple(str(source["path"]) for source in self.receipt.inputs)
 
     @property
+    def home(self) -> str:
+        """The host that made the result, which has its own copy of it, or has it in memory still."""
+        return self.receipt.worker.rpartition(":")[0]
+
+    @property
     def pieces(self) -> tuple[Piece, ...]:
         """None: the receipt tells the content."""
         return ()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 
+import pyarrow as pa
 import pytest
 
 from raydata_ext.engine.decode_task import DecodeTask
+from raydata_ext.engine.shard_task import ShardTask
 from raydata_ext.engine.task_queue import TaskQueue
-from raydata_ext.plan import Position, ShardState
+from raydata_ext.plan import Position, ShardState, StoredShard
 from raydata_ext.sources import scan_files
+from raydata_ext.store import Receipt, Store
 
 OTHER = object()
 """Any other task; the queue looks at none of them."""
@@ -82,3 +85,15 @@ def test_the_number_of_parts_to_come_is_estimated_from_the_size(state):
     tasks.append(DecodeTask(state, "content", 0, later=(1000, 2000)))
     queue.take_in()
     assert queue.num_expected == 3
+
+
+def stored(tmp_path, host):
+    receipt = Receipt("0" * 32, 1, 1, "0" * 32, pa.schema([]), worker=f"{host}:1")
+    return ShardTask(ShardState(StoredShard(Store.open(tmp_path), receipt), Position(0, 0)))
+
+
+def test_a_worker_gets_what_its_host_has_before_what_others_have(tmp_path):
+    queue = TaskQueue([stored(tmp_path, host) for host in ("x", "y", "x", "y")])
+    workers = ("x:7", "y:8")
+    assert [taken(queue, "y:8", workers) for _ in range(3)] == [1, 3, 0]
+    assert taken(queue, "y:8", workers) == 2

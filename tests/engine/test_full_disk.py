@@ -1,0 +1,36 @@
+"""A disk that runs full ends the run with a clear error, and what was finished before stays valid."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+import raydata_ext as rdx
+from raydata_ext.errors import WriteError
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    path = tmp_path / "small"
+    path.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path], check=False).returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield path
+    subprocess.run(["umount", "-l", path], check=True)
+
+
+def test_finished_shards_stay_valid_and_the_rest_follows_once_there_is_room(corpus, small_disk):
+    scan = rdx.scan_dataset(
+        str(corpus / "**" / "*.txt"), format="text", unit="file", max_shard_bytes="20KB", cache_dir=small_disk
+    )
+    lazy = scan.map(lambda row: {"blob": "x" * 60_000})
+    with pytest.raises(WriteError, match="No space left on device"):
+        lazy.collect(executor="inline")
+    finished = len(list(small_disk.glob("??/*.json")))
+    assert finished > 0
+    assert not list(small_disk.rglob("*.tmp"))
+    subprocess.run(["mount", "-o", "remount,size=20m", small_disk], check=True)
+    assert lazy.explain().hits == finished
+    assert len(lazy.collect(executor="inline")) == 40
