@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pyarrow as pa
+
 from raydata_ext.store import Receipt, Store, collect_garbage
 from raydata_ext.table import concat_tables
 from raydata_ext.table.ipc_writer import ShardWriter

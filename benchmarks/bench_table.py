@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 from datasets import table as hf
+
 from raydata_ext.table import MemoryMappedTable, ShardWriter, concat_tables
 
 SCHEMA = pa.schema([("path", pa.string()), ("text", pa.string()), ("n", pa.int64())])

@@ -15,8 +15,10 @@ from rich.table import Table as Grid
 from raydata_ext.dataset import load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
 from raydata_ext.engine.quarantine_files import DIRECTORY_NAME
+from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.engine.report import read_report
-from raydata_ext.errors import RaydataError
+from raydata_ext.errors import CoordinatorLostError, RaydataError
+from raydata_ext.feed import StreamingCoordinator, watch
 from raydata_ext.job import plan_of, read_job_file, report_directory, run_job, submit_job
 from raydata_ext.plan import explain as explain_plan
 from raydata_ext.store import Store, collect_garbage, verify_dataset_directory
@@ -98,6 +100,20 @@ def report(run: Annotated[Path, typer.Argument(help="Report directory of a run."
     if loaded["status"] != "complete":
         print(loaded["error"])
         raise typer.Exit(1)
+
+
+@app.command()
+def feed_status(
+    name: Annotated[str, typer.Argument(help="Name of the coordinator.", show_default=False)],
+    address: Annotated[str, typer.Option(help="Ray cluster that it runs in.")] = "auto",
+) -> None:
+    """Watch a feed of trainers: ranks, queues, waits, and the sources of a mixture."""
+    RayCluster(address)
+    try:
+        coordinator = StreamingCoordinator.attach(name)
+    except ValueError as error:
+        raise CoordinatorLostError(f"there is no coordinator {name!r} in the cluster at {address}: {error}") from error
+    watch(coordinator)
 
 
 @app.command()

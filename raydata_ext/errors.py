@@ -82,3 +82,11 @@ class SubmissionError(RaydataError):
 
 class StateError(RaydataError, ValueError):
     """A saved state does not belong to this stream, feed or iterator."""
+
+
+class StaleFeedError(StateError):
+    """A feed asked for rows after it was replaced: by ranks of another number, or by another feed of its rank."""
+
+
+class CoordinatorLostError(RaydataError):
+    """The coordinator of a feed is gone and does not come back."""

@@ -16,7 +16,7 @@ Processes
     `coordinator` is the user's handle on `coordinator_actor`, which keeps the books (`progress`), writes them down, and
     never sees a row. `trainer_feed` runs in the trainer's process: it joins the coordinator, makes batches in a thread
     (`prefetch`) or lets reader actors make them (`reader_pool`, `reader_actor`), and tells how far it is in another
-    thread (`reporter`). `figures` is what it measures, `faults` what it raises. `torch_feed` is the feed as torch
+    thread (`reporter`). `figures` is what it measures. `torch_feed` is the feed as torch
     wants it.
 Beside that
     `packing` lays documents into sequences of equal length, as a step of a plan; `pack_node` does so in a stream.
@@ -29,9 +29,9 @@ its step -> the row-by-row steps of the stream -> the format of the stream -> th
 
 from __future__ import annotations
 
+from raydata_ext.errors import CoordinatorLostError, StaleFeedError
 from raydata_ext.feed.batch import FeedBatch
 from raydata_ext.feed.coordinator import StreamingCoordinator
-from raydata_ext.feed.faults import CoordinatorLostError, StaleFeedError
 from raydata_ext.feed.feed_state import merge_states
 from raydata_ext.feed.mixture import mix
 from raydata_ext.feed.pack_node import pack_stream

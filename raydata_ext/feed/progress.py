@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.feed.faults import StaleFeedError
+from raydata_ext.errors import StaleFeedError
 from raydata_ext.feed.feed_state import Position
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import ray
 from ray.exceptions import RayActorError
 
-from raydata_ext.errors import StateError
+from raydata_ext.errors import CoordinatorLostError, StaleFeedError, StateError
 from raydata_ext.feed.batch import BatchFormatter, FeedBatch
-from raydata_ext.feed.faults import CoordinatorLostError, StaleFeedError
 from raydata_ext.feed.feed_state import Position, load_position, save_position
 from raydata_ext.feed.figures import Figures, Metrics
 from raydata_ext.feed.order_tracker import OrderTracker

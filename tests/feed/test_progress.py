@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raydata_ext.feed.faults import StaleFeedError
+from raydata_ext.errors import StaleFeedError
 from raydata_ext.feed.feed_state import Position
 from raydata_ext.feed.progress import Progress
 
