@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 POLL_SECONDS = 1.0
+START_WAIT_SECONDS = 60.0
 STOP_WAIT_SECONDS = 20
 """How long Ray waits after SIGTERM before it kills the driver; a run needs some of it to end its workers and say so."""
 
@@ -49,11 +50,11 @@ def submit_job(
     options = [word for setting in settings for word in ("--set", setting)]
     command = shlex.join(["python", "-m", "raydata_ext", "run", os.fspath(job_file), *options])
     environment = {"env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": str(STOP_WAIT_SECONDS)}, "working_dir": working_dir}
+    arguments = {"entrypoint": command, "submission_id": submission_id, "runtime_env": environment}
     try:
-        found = client.submit_job(entrypoint=command, submission_id=submission_id, runtime_env=environment)
+        identity = _submitted(client, arguments)
     except (RuntimeError, ValueError) as error:
         raise SubmissionError(f"{address} refuses {job_file}: {error}") from error
-    identity = str(found)
     if wait:
         _follow(client, identity, job_file, show)
     return identity
@@ -70,6 +71,18 @@ def _client(address: str) -> Any:
         return JobSubmissionClient(address)
     except (ConnectionError, RuntimeError) as error:
         raise SubmissionError(f"cannot reach a Ray dashboard at {address}: {error}") from error
+
+
+def _submitted(client: Any, arguments: dict[str, Any]) -> str:
+    """Submit; a cluster that has just started answers for a while that none of its agents is there yet."""
+    deadline = time.monotonic() + START_WAIT_SECONDS
+    while True:
+        try:
+            return str(client.submit_job(**arguments))
+        except RuntimeError as error:
+            if "No available agent" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_SECONDS)
 
 
 def _follow(client: Any, identity: str, job_file: str, show: Callable[[str], None]) -> None:

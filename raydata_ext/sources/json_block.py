@@ -44,8 +44,7 @@ class JsonBlockParser:
             if not block.strip():
                 return pa.record_batch([], pa.schema([]))
             raise find_fault(block) or fault_of_row(block, str(error)) from error
-        num_lines = int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n"))) + (not block.endswith(b"\n"))
-        suspicious = batch.num_rows != num_lines or any(1 + _levels(field.type) > MAX_LEVELS for field in batch.schema)
+        suspicious = batch.num_rows != _count_filled_lines(block) or any(1 + _levels(field.type) > MAX_LEVELS for field in batch.schema)
         fault = find_fault(block) if suspicious else None
         if fault is not None:
             raise fault
@@ -62,6 +61,16 @@ class JsonBlockParser:
             return _read_as(block, plain)
         except pa.ArrowInvalid:  # not every number of a column is an integer below 2**64
             return _read_as(block, _plain_schema(batch, pa.float64()))
+
+
+def _count_filled_lines(block: bytes) -> int:
+    """Lines that are not blank."""
+    data = np.frombuffer(block, np.uint8)
+    starts = np.concatenate([[0], np.flatnonzero(data == ord("\n")) + 1])
+    starts = starts[starts < len(block)]
+    may_be_blank = starts[data[starts] <= ord(" ")].tolist()  # those that begin with white space
+    blank = sum(not block[start : (block.find(b"\n", start) + 1) or len(block)].strip() for start in may_be_blank)
+    return len(starts) - blank
 
 
 def _read(block: bytes, schema: pa.Schema) -> pa.RecordBatch:

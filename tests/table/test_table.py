@@ -269,25 +269,20 @@ def test_a_slice_costs_the_same_whatever_the_table_and_sizes_are_those_of_the_ro
     assert window.fast_gather([0, 9, 0]).equals(plain_table().take(pa.array([5, 14, 5])))
 
 
-def test_a_table_survives_a_trip_through_a_ray_actor(directory):
-    ray = pytest.importorskip("ray")
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    try:
+def test_a_table_survives_a_trip_through_a_ray_actor(directory, ray_session):
+    @ray_session.remote
+    class Keeper:
+        def keep(self, tables):
+            self.tables = [kept.slice(2).select(["s", "i"]) for kept in tables]
 
-        @ray.remote
-        class Keeper:
-            def keep(self, tables):
-                self.tables = [kept.slice(2).select(["s", "i"]) for kept in tables]
+        def give(self):
+            return self.tables
 
-            def give(self):
-                return self.tables
-
-        tables = [make(kind, directory) for kind in KINDS]
-        keeper = Keeper.remote()
-        ray.get(keeper.keep.remote(tables))
-        for before, after in zip(tables, ray.get(keeper.give.remote()), strict=True):
-            assert type(after) is type(before)
-            assert after.equals(before.table.slice(2).select(["s", "i"]), check_metadata=True)
-        assert isinstance(after, ConcatenationTable)
-    finally:
-        ray.shutdown()
+    tables = [make(kind, directory) for kind in KINDS]
+    keeper = Keeper.remote()
+    ray_session.get(keeper.keep.remote(tables))
+    for before, after in zip(tables, ray_session.get(keeper.give.remote()), strict=True):
+        assert type(after) is type(before)
+        assert after.equals(before.table.slice(2).select(["s", "i"]), check_metadata=True)
+    assert isinstance(after, ConcatenationTable)
+    ray_session.kill(keeper)
