@@ -35,6 +35,14 @@ class JsonBlockParser:
         Raises:
             JsonFault: a line is at fault; it says which and why.
         """
+        known = self._dates
+        try:
+            return self._parse(block)
+        except JsonFault:
+            self._dates = known  # what a line at fault looked like must not show in blocks without it
+            raise
+
+    def _parse(self, block: bytes) -> pa.RecordBatch:
         if len(block) > _MOST_BYTES:
             raise JsonFault(block, 0, f"a line of {len(block)} bytes; {_MOST_BYTES} are the most that can be parsed")
         require_safe(block)
