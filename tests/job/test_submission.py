@@ -46,7 +46,8 @@ def cluster(wait_until, monkeypatch):
     process = subprocess.Popen(
         [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--num-cpus=2",
          f"--port={free_port()}", "--dashboard-host=127.0.0.1", f"--dashboard-port={port}",
-         f"--ray-client-server-port={free_port()}", f"--temp-dir={directory}", "--object-store-memory=100000000"],
+         f"--ray-client-server-port={free_port()}", f"--dashboard-agent-listen-port={free_port()}",
+         f"--metrics-export-port={free_port()}", f"--temp-dir={directory}", "--object-store-memory=100000000"],
         env={**os.environ, **HERE, "PATH": f"{bin_dir}:{os.environ['PATH']}"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
