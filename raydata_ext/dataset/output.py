@@ -87,25 +87,30 @@ def write_output(
         OutputTask(f"{directory_path}/{data_file_name(number, len(groups))}", tuple(group), target)
         for number, group in enumerate(groups)
     ]
-    shown = progress or Silent()
-    shown.begin("writing", len(tasks), 0, sum(task.num_bytes for task in tasks))
-    files: dict[int, OutputFile] = {}
-    try:
-        for done in engine.run(Program(Chain.of(()), store), tasks):
-            files[done.number] = done.value
-            shown.advance(tasks[done.number].num_bytes, done.value.file.rows or 0)
-    finally:
-        shown.end()
-    tokens = sum(file.tokens for file in files.values())
+    files = _write_files(tasks, engine, store, progress or Silent())
+    tokens = sum(file.tokens for file in files)
     directory = write_dataset_directory(
         path,
-        [files[number].file for number in range(len(tasks))],
+        [file.file for file in files],
         schema=target,
         fingerprint=fingerprint,
         format=format,
         lineage={**(lineage or {}), "output": identity, "tokens": tokens},
     )
     return Output(directory, tokens, written=True)
+
+
+def _write_files(tasks: Sequence[OutputTask], engine: Engine, store: Store, progress: RunProgress) -> list[OutputFile]:
+    """Write all files; they are returned in the order of the tasks."""
+    files: dict[int, OutputFile] = {}
+    progress.begin("writing", len(tasks), 0, sum(task.num_bytes for task in tasks))
+    try:
+        for done in engine.run(Program(Chain.of(()), store), tasks):
+            files[done.number] = done.value
+            progress.advance(tasks[done.number].num_bytes, done.value.file.rows or 0)
+    finally:
+        progress.end()
+    return [files[number] for number in range(len(tasks))]
 
 
 def output_identity(fingerprint: str, max_shard_bytes: int, format_: FormatState | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
@@ -124,17 +125,17 @@ class LazyMapping(MutableMapping[str, Any]):
             if name not in names or name in self._deleted:
                 yield name
 
+    @abstractmethod
     def _original(self, key: str) -> Any:
         """The value that the record batch has under this key."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _changed_in_place(self, name: str) -> bool:
         """Whether a touched value is no longer what the record batch has."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _without_changes(self) -> Self:
         """A new mapping over the same converted columns."""
-        raise NotImplementedError
 
 
 _NOTHING: frozenset[str] = frozenset()

@@ -49,7 +49,10 @@ def parse_good_lines(parser: JsonBlockParser, block: bytes) -> tuple[pa.RecordBa
     try:
         return parser.parse(block), []
     except JsonFault:
-        pass
+        return _parse_line_by_line(parser, block)
+
+
+def _parse_line_by_line(parser: JsonBlockParser, block: bytes) -> tuple[pa.RecordBatch, list[BadLine]]:
     lines = [(start, end) for start, end in lines_of(block) if block[start:end].strip()]
     reasons = {row: reason for row, line in enumerate(lines) if (reason := fault_of_line(block[slice(*line)]))}
     while True:

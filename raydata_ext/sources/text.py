@@ -161,7 +161,11 @@ class TextReader(Reader):
         try:
             return self._decode(piece, offset, block)
         except DamagedInputError:
-            pass
+            return self._decode_line_by_line(piece, offset, block, row, on_bad_row)
+
+    def _decode_line_by_line(
+        self, piece: Piece, offset: int, block: bytes, row: int, on_bad_row: OnBadRow
+    ) -> bytes:
         good: list[bytes] = []
         for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), row):
             try:
