@@ -1,0 +1,75 @@
+"""The commands that look at results: verify, gc, report, inspect."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+import raydata_ext as rdx
+from raydata_ext.cli import app
+
+
+@pytest.fixture
+def cache(corpus, tmp_path):
+    """A cache of ten results and more, last used two days ago."""
+    path = tmp_path / "cache"
+    scan = rdx.scan_dataset(str(corpus / "**" / "*.txt"), format="text", max_shard_bytes="20KB", cache_dir=path)
+    scan.collect(executor="inline").save_to_disk(tmp_path / "saved", executor="inline")
+    for file in path.glob("??/*"):
+        os.utime(file, (time.time() - 2 * 86400,) * 2)
+    return path
+
+
+def run(*arguments, expect=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == expect, result.output
+    return result.output
+
+
+def receipts(cache):
+    return sorted(path.name for path in cache.glob("??/*.json"))
+
+
+def test_a_sound_cache_directory_and_file_pass(cache, tmp_path):
+    for path in (cache, tmp_path / "saved", next(cache.glob("??/*.arrow"))):
+        assert "sound" in run("verify", path)
+
+
+def test_one_changed_byte_is_found_in_each_of_them(cache, tmp_path):
+    for directory in (cache, tmp_path / "saved"):
+        file = next(directory.rglob("*.arrow"))
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+        assert file.stem.partition("-")[0] in run("verify", directory, expect=1)
+
+
+def test_gc_only_says_what_it_would_do_until_it_is_told_to(cache):
+    before = receipts(cache)
+    assert "would be removed; add --delete" in run("gc", cache, "--older-than", "1d")
+    assert receipts(cache) == before
+    assert "0 entries, 0 bytes stay" in run("gc", cache, "--older-than", "1d", "--delete")
+    assert receipts(cache) == []
+
+
+def test_gc_shrinks_to_a_size_and_keeps_what_is_recent_or_of_a_kept_run(cache, tmp_path):
+    assert f"{len(receipts(cache))} entries" in run("gc", cache, "--older-than", "3d", "--delete")
+    kept = receipts(cache)[0].removesuffix(".json")
+    kept_run = tmp_path / "kept.run"
+    kept_run.mkdir()
+    (kept_run / "report.json").write_text(f'{{"key": "{kept}"}}')
+    run("gc", cache, "--max-size", "1", "--keep", kept_run, "--delete")
+    assert receipts(cache) == [f"{kept}.json"]
+
+
+def test_a_time_that_is_none_is_refused_with_an_example(cache):
+    result = CliRunner().invoke(app, ["gc", str(cache), "--older-than", "soon"])
+    assert "as in 30d" in str(result.exception)
+
+
+def test_a_directory_without_a_report_is_named(tmp_path):
+    result = CliRunner().invoke(app, ["report", str(tmp_path)])
+    assert str(tmp_path / "report.json") in str(result.exception)
