@@ -50,7 +50,7 @@ def test_columns_of_one_selection_stay_under_its_mapping(dataset):
     ("arguments", "error", "message"),
     [
         (([],), ValueError, "there are no data sets"),
-        (([1],), TypeError, "one is a int"),
+        (([1],), TypeError, "a data set or a stream is expected, got int"),
         ((["self", "self"], 1), ValueError, "two data sets have a column 'id'"),
         ((["self"], 2), ValueError, "axis is 2"),
     ],
