@@ -52,7 +52,8 @@ class JsonBlockParser:
             if not block.strip():
                 return pa.record_batch([], pa.schema([]))
             raise find_fault(block) or fault_of_row(block, str(error)) from error
-        suspicious = batch.num_rows != _count_filled_lines(block) or any(1 + _levels(field.type) > MAX_LEVELS for field in batch.schema)
+        too_deep = any(1 + _levels(field.type) > MAX_LEVELS for field in batch.schema)
+        suspicious = too_deep or batch.num_rows != _count_filled_lines(block)
         fault = find_fault(block) if suspicious else None
         if fault is not None:
             raise fault
