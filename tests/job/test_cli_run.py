@@ -184,6 +184,17 @@ def test_a_signal_ends_the_run_in_seconds_and_says_how_to_go_on(job, wait_until,
     assert "run the same command again" in errors
 
 
+def test_two_identical_jobs_at_once_both_end_well_with_one_valid_result(job, background):
+    runs = [background("run", job.job_file, "--set", f"output.path={job.path}/out{number}") for number in range(2)]
+    for process in runs:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    first, second = (rdx.load_from_disk(job.path / f"out{number}") for number in range(2))
+    assert list(first) == list(second)
+    assert first.fingerprint == second.fingerprint
+    run("verify", job.cache)
+
+
 def test_an_empty_match_fails_at_once_and_names_the_pattern(job):
     job.settings["source"]["paths"] = [str(job.corpus / "**" / "*.jsonl")]
     job.write_job()
