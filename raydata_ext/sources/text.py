@@ -163,9 +163,7 @@ class TextReader(Reader):
         except DamagedInputError:
             return self._decode_line_by_line(piece, offset, block, row, on_bad_row)
 
-    def _decode_line_by_line(
-        self, piece: Piece, offset: int, block: bytes, row: int, on_bad_row: OnBadRow
-    ) -> bytes:
+    def _decode_line_by_line(self, piece: Piece, offset: int, block: bytes, row: int, on_bad_row: OnBadRow) -> bytes:
         good: list[bytes] = []
         for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), row):
             try:
