@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
@@ -42,7 +43,9 @@ def quarantining(job):
     job.write_steps(STEPS)
     job.settings["steps"] = [{"map": {"function": f"{job.module}:check"}}]
     job.settings["run"] |= {"on_error": "quarantine", "max_errors": 0.2}
-    (job.corpus / "part0" / "doc40.txt").write_bytes(b"caf\xe9")
+    undecodable = job.corpus / "part0" / "doc40.txt"
+    undecodable.write_bytes(b"caf\xe9")
+    os.utime(undecodable, ns=(0, 1_700_000_000_123_456_789))  # as the rest of the corpus: its time stamp is trusted
     job.write_job()
     return job
 
