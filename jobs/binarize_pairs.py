@@ -1,45 +1,33 @@
-"""From message catalogues (`.mo` files) to token files for translation.
+"""Steps from message catalogues (`.mo` files) to the tokens of sentence pairs, and the dataset that is made of them.
 
-The job file says how catalogues become pairs of sentences. Two dictionaries are counted from the pairs, and both sides
-are encoded with them, as Arrow and as `.bin` and `.idx`. All of it is kept in the job's cache: a run after a change
-computes what the change concerns.
+A pair is an English message and its translation. Words are counted first, over all pairs, to a dictionary for each
+side; then both sides are encoded with these.
 """
 
 from __future__ import annotations
 
-import argparse
 import gettext
 import io
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import raydata_ext as rdx
-from raydata_ext.errors import NoMatchError
-from raydata_ext.job import plan_of, read_job_file
-from raydata_ext.text.arrow_token_dataset import ArrowTokenDataset
-from raydata_ext.text.binarizer import Binarizer
+from raydata_ext.errors import StaleFileError
+from raydata_ext.text.binarizer import Binarized
 from raydata_ext.text.dictionary import Dictionary
-from raydata_ext.text.indexed.loading import infer_language_pair
-from raydata_ext.text.language_pair_dataset import LanguagePairDataset
-from raydata_ext.text.word_counts import count_words
+from raydata_ext.text.line_encoding import DICTIONARY_KEY, dictionary_hash, encode_columns
+from raydata_ext.text.parallel_corpus import ParallelCorpus
+from raydata_ext.text.word_counts import shard_counts, total_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from raydata_ext.dataset import LazyDataset
+    from raydata_ext.dataset import Dataset, LazyDataset
 
-JOB_FILE = Path(__file__).with_suffix(".yaml")
-PLACES = (
-    Path("/usr/share/locale"),
-    *(Path(directory) for directory in sorted({sys.prefix, sys.base_prefix, *sys.path})),
-)
-SOURCE_LANGUAGE = "en"
+SIDES = ("source", "target")
 CONTEXT_END = "\x04"
-
-
-# -- steps of the job file ---------------------------------------------------------------------------------------------
 
 
 def is_readable(row: Mapping[str, Any]) -> tuple[bool, str]:
@@ -72,84 +60,56 @@ def split_words(line: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", line.lower())
 
 
-# -- the job after the job file ----------------------------------------------------------------------------------------
-
-
-def binarize_pairs(pairs: LazyDataset, directory: Path, target_language: str, executor: str | None = None) -> str:
-    """Make dictionaries and token files.
+def tokens(
+    pairs: LazyDataset, collect: Callable[[LazyDataset], Dataset], *, dictionaries: str, threshold: int
+) -> LazyDataset:
+    """Count the words of both sides, and encode both with the dictionaries that this gives.
 
     Args:
         pairs: a plan with columns `source` and `target`.
-        directory: gets `dict.LANGUAGE.txt`, `train.en-LANGUAGE.LANGUAGE.bin` and `.idx`, and a directory of Arrow
-            files, for each of the two languages.
-        target_language: name of the target's language.
-        executor: see `LazyDataset.collect`.
-
-    Returns:
-        What was done, in words.
+        collect: computes a plan.
+        dictionaries: the directory that gets `dict.source.txt` and `dict.target.txt`.
+        threshold: how often a word must be seen to be in a dictionary.
     """
     kept = pairs.cache()
-    done = []
-    for side, language in (("source", SOURCE_LANGUAGE), ("target", target_language)):
-        dictionary = Dictionary()
-        dictionary.add_counts(count_words(kept, tokenize=split_words, column=side, executor=executor))
-        dictionary.finalize(threshold=2)
-        dictionary.save(directory / f"dict.{language}.txt")
-        tokens = Binarizer.binarize(kept, dictionary, tokenize=split_words, column=side, executor=executor)
-        tokens.write_indexed(directory / f"train.{SOURCE_LANGUAGE}-{target_language}.{language}")
-        tokens.dataset.save_to_disk(directory / language, executor=executor)
-        done.append(f"{language}: {len(dictionary)} symbols, {tokens.summary}")
-    return "\n".join(done)
+    counted = {}
+    for side in SIDES:
+        counted[side] = Dictionary()
+        counted[side].add_counts(total_counts(collect(shard_counts(kept, tokenize=split_words, column=side))))
+        counted[side].finalize(threshold=threshold)
+        counted[side].save(_dictionary_path(dictionaries, side))
+    return encode_columns(kept, counted, tokenize=split_words)
 
 
-def open_pairs(directory: Path) -> LanguagePairDataset:
-    """Open what `binarize_pairs` wrote."""
-    languages = infer_language_pair(directory)
-    source, target = (ArrowTokenDataset(rdx.load_from_disk(directory / str(language))) for language in languages)
-    source_dict, target_dict = (Dictionary.load(directory / f"dict.{language}.txt") for language in languages)
-    return LanguagePairDataset(source, source.sizes, source_dict, target, target.sizes, target_dict)
-
-
-def find_catalogues(language: str | None = None, places: Sequence[Path] = PLACES) -> tuple[str, list[str]]:
-    """Look for catalogues on this machine.
+def open_pairs(
+    output: str | os.PathLike[str] = "out/binarize_pairs",
+    dictionaries: str | os.PathLike[str] = "out/binarize_pairs.dictionaries",
+) -> ParallelCorpus:
+    """Open what the job made: `.pairs()` is for training, `.write_indexed()` writes it for fairseq.
 
     Args:
-        language: of the translations; None is the one with most bytes.
-        places: directories to look in.
-
-    Returns:
-        The language, and patterns of its catalogues.
+        output: the output directory.
+        dictionaries: the directory of the dictionaries.
 
     Raises:
-        NoMatchError: there are none.
+        StaleFileError: a dictionary is not the one that the tokens were made with.
     """
-    found: dict[str, dict[Path, int]] = {}
-    for place in places:
-        for path in place.glob("**/LC_MESSAGES/*.mo") if place.is_dir() else ():
-            sizes = found.setdefault(path.parent.parent.name, {})
-            sizes[path.parent] = sizes.get(path.parent, 0) + path.stat().st_size
-    chosen = language or max(sorted(found), key=lambda name: sum(found[name].values()), default="")
-    if chosen not in found:
-        raise NoMatchError(
-            f"no message catalogues LC_MESSAGES/*.mo of language {language or 'any'} in {[str(p) for p in places]};"
-            " Debian's packages libc-l10n and git have some"
-        )
-    return chosen, [str(directory / "*.mo") for directory in sorted(found[chosen])]
+    dataset = rdx.load_from_disk(output)
+    found = [Dictionary.load(_dictionary_path(dictionaries, side)) for side in SIDES]
+    for side, dictionary in zip(SIDES, found, strict=True):
+        if dataset.schema.field(side).metadata[DICTIONARY_KEY] != dictionary_hash(dictionary):
+            raise StaleFileError(
+                f"{output}: its column {side!r} was not encoded with {_dictionary_path(dictionaries, side)}, which a "
+                "later run may have counted anew; run the job to its end"
+            )
+    source, target = (
+        Binarized.of(dataset, len(dictionary), side) for side, dictionary in zip(SIDES, found, strict=True)
+    )
+    return ParallelCorpus(source, target, *found)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m jobs.binarize_pairs", description=__doc__)
-    parser.add_argument("--language", help="of the translations; by default the one this machine has most of")
-    parser.add_argument("--set", action="append", default=[], help="a setting of the job file, as key.path=value")
-    parser.add_argument("--catalogues", action="append", type=Path, help="a directory to look in for catalogues")
-    options = parser.parse_args(arguments)
-    language, patterns = find_catalogues(options.language, options.catalogues or PLACES)
-    job = read_job_file(JOB_FILE, [f"source.paths={patterns}", *options.set])
-    directory = Path(f"{job.output.path}.{SOURCE_LANGUAGE}-{language}")
-    done = binarize_pairs(plan_of(job), directory, language, job.run.executor)
-    sys.stdout.write(f"{done}\n{directory}: {len(open_pairs(directory))} pairs\n")
-    return 0
+def _dictionary_path(directory: str | os.PathLike[str], side: str) -> Path:
+    return Path(directory) / f"dict.{side}.txt"
 
 
 def _read_catalogue(content: str) -> gettext.GNUTranslations:
@@ -166,7 +126,3 @@ def _pairs(catalogue: gettext.GNUTranslations) -> Iterator[tuple[str, str]]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

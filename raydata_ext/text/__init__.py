@@ -11,10 +11,10 @@ dataset, or of `collater`, says which. Nothing draws from, or changes, global ra
 Contract
     `contract`: what datasets can be asked, and the bases of wrappers.
 Tokens
-    `dictionary` (with `dictionary_file`, `truncated_dictionary`, `tokenizer`, `word_counts`), `binarizer`;
-    `arrow_token_dataset`, `raw_text_dataset`, and `indexed` for `.bin` and `.idx` files.
-
-Examples:
+    `dictionary` (with `dictionary_file`, `truncated_dictionary`, `tokenizer`, `word_counts`), `binarizer` for one text
+    and `parallel_corpus` for two (on `line_encoding`); `arrow_token_dataset`, `raw_text_dataset`, and `indexed` for
+    `.bin` and `.idx` files.
+What models learn from
     `language_pair_dataset` with `pair_batch`, `monolingual_dataset`, `token_block_dataset` with `token_blocks`.
 Wrappers
     `wrappers`: everything that is made of other datasets.
@@ -37,7 +37,7 @@ from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.filter_by_size import filter_by_size
 from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
 from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
-from raydata_ext.text.indexed.loading import load_indexed_dataset
+from raydata_ext.text.indexed.loading import infer_language_pair, load_indexed_dataset, make_builder, make_dataset
 from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
 from raydata_ext.text.iterators import (
@@ -50,12 +50,17 @@ from raydata_ext.text.iterators import (
 )
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 from raydata_ext.text.monolingual_dataset import MonolingualDataset
+from raydata_ext.text.pair_batch import collate
+from raydata_ext.text.parallel_corpus import ParallelCorpus, binarize_parallel
 from raydata_ext.text.raw_text_dataset import IndexedRawTextDataset
 from raydata_ext.text.size_buckets import get_bucketed_sizes, get_buckets
 from raydata_ext.text.token_block_dataset import TokenBlockDataset
+from raydata_ext.text.tokenizer import post_process, process_bpe_symbol, tokenize_line
 from raydata_ext.text.truncated_dictionary import TruncatedDictionary
+from raydata_ext.text.word_counts import count_words
 from raydata_ext.text.wrappers.added_tokens import AppendTokenDataset, PrependTokenDataset
 from raydata_ext.text.wrappers.backtranslation_dataset import BacktranslationDataset
+from raydata_ext.text.wrappers.bucket_pad_length_dataset import BucketPadLengthDataset
 from raydata_ext.text.wrappers.changed_tokens import OffsetTokensDataset, PrependDataset, ReplaceDataset, RollDataset
 from raydata_ext.text.wrappers.colorize_dataset import ColorizeDataset
 from raydata_ext.text.wrappers.columns import (
@@ -87,6 +92,9 @@ from raydata_ext.text.wrappers.transform_eos_lang_pair_dataset import TransformE
 from raydata_ext.text.wrappers.word_noising import UnsupervisedMTNoising, WordDropout, WordNoising, WordShuffle
 from raydata_ext.text.wrappers.xlco_dataset import XlcoDataset
 
+IndexedCachedDataset = IndexedDataset
+"""fairseq's name for one whose items are in memory: mapped files are, as far as they are used."""
+
 __all__ = [
     "AppendTokenDataset",
     "ArrowTokenDataset",
@@ -94,6 +102,7 @@ __all__ = [
     "BaseWrapperDataset",
     "Batches",
     "Binarizer",
+    "BucketPadLengthDataset",
     "BufferedIterator",
     "ColorizeDataset",
     "ConcatDataset",
@@ -109,6 +118,7 @@ __all__ = [
     "FairseqIterableDataset",
     "GroupedIterator",
     "IdDataset",
+    "IndexedCachedDataset",
     "IndexedDataset",
     "IndexedDatasetBuilder",
     "IndexedRawTextDataset",
@@ -128,6 +138,7 @@ __all__ = [
     "NumelDataset",
     "OffsetTokensDataset",
     "PadDataset",
+    "ParallelCorpus",
     "PrependDataset",
     "PrependTokenDataset",
     "RawLabelDataset",
@@ -154,10 +165,19 @@ __all__ = [
     "WordShuffle",
     "XlcoDataset",
     "batch_by_size",
+    "binarize_parallel",
+    "collate",
     "collate_tokens",
+    "count_words",
     "filter_by_size",
     "get_bucketed_sizes",
     "get_buckets",
+    "infer_language_pair",
     "load_indexed_dataset",
+    "make_builder",
+    "make_dataset",
+    "post_process",
+    "process_bpe_symbol",
+    "tokenize_line",
     "write_indexed_dataset",
 ]

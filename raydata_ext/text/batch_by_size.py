@@ -11,7 +11,8 @@ no row is dropped at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def batch_by_size(
     else:
         limits = _limits(rows, _sizes(rows, num_tokens_fn, num_tokens_vec), max_tokens, shapes)
     np.minimum(limits, max_sentences or NO_LIMIT, out=limits)
-    return Batches(rows, np.fromiter(_boundaries(limits, required_batch_size_multiple), dtype=np.int64))
+    return Batches(rows, _boundaries(limits, required_batch_size_multiple))
 
 
 def _integers(name: str, values: ArrayLike | Iterable[int]) -> NDArray[np.integer[Any]]:
@@ -139,24 +140,27 @@ def _limits(
     return limits
 
 
-def _boundaries(limits: NDArray[np.int32], multiple: int) -> Iterator[int]:
-    """Yield 0 and the end of each batch."""
+def _boundaries(limits: NDArray[np.int32], multiple: int) -> NDArray[np.int64]:
+    """0 and the end of each batch."""
     total, start, count = len(limits), 0, 1
-    counts: list[int] = []  # of batches that would begin at each row from `first` on
-    first = 0
-    yield start
+    ends = array("q", [start])
+    steps, first, block_end = b"", 0, 0
     while start < total:
-        if start >= first + len(counts) and count <= SMALL_BATCH // 2:
-            counts, first = _small_counts(limits[start : start + BLOCK_ROWS + SMALL_BATCH]), start
-        found = counts[start - first] if start < first + len(counts) else SMALL_BATCH
-        count = found if found < SMALL_BATCH else _search(limits, start, count)
-        count = min(count, total - start)
-        start += count - count % multiple if count > multiple else count
-        yield start
+        if start >= block_end and count <= SMALL_BATCH // 2:
+            steps, first = _small_steps(limits[start : start + BLOCK_ROWS + SMALL_BATCH], multiple), start
+            block_end = first + len(steps)
+        while start < block_end and (step := steps[start - first]):
+            start += step
+            ends.append(start)
+        if start < total:
+            count = _search(limits, start, count)
+            start += count - count % multiple if count > multiple else count
+            ends.append(start)
+    return np.frombuffer(ends, np.int64)
 
 
-def _small_counts(limits: NDArray[np.int32]) -> list[int]:
-    """How many rows a batch takes that begins at each row of a block, or `SMALL_BATCH` for that many and more.
+def _small_steps(limits: NDArray[np.int32], multiple: int) -> bytes:
+    """How many rows a batch gets that begins at each row of a block, or 0 where it could have `SMALL_BATCH` or more.
 
     A batch that begins at i can take row j if it has no more rows than `limits[j]`, so it ends at the lowest of
     max(j, i + limits[j]).
@@ -165,7 +169,13 @@ def _small_counts(limits: NDArray[np.int32]) -> list[int]:
     counts = block.copy()
     for ahead in range(1, int(block.max())):
         np.minimum(counts[:-ahead], np.maximum(block[ahead:], ahead), out=counts[:-ahead])
-    return list(counts[:BLOCK_ROWS].tolist())
+    counts = counts[:BLOCK_ROWS]
+    left = np.minimum(len(limits) - np.arange(len(counts)), SMALL_BATCH)
+    small = counts < SMALL_BATCH
+    counts = np.minimum(counts, left.astype(np.uint8))
+    rounded = np.where(counts > multiple, counts - counts % min(multiple, SMALL_BATCH), counts)
+    steps: NDArray[np.uint8] = rounded * small
+    return steps.tobytes()
 
 
 def _search(limits: NDArray[np.int32], start: int, expected: int) -> int:

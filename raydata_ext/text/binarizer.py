@@ -9,17 +9,23 @@ Source: `Binarizer` of fairseq.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset
+from raydata_ext.sources.token_types import best_fitting_int_dtype
 from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
-from raydata_ext.text.indexed.token_types import best_fitting_int_dtype
+from raydata_ext.text.line_encoding import (
+    LINES_AT_A_TIME,
+    TOKENS,
+    ParseAlignments,
+    encode_columns,
+    parse_alignment,
+    unknown_column,
+)
 from raydata_ext.text.tokenizer import tokenize_line
 
 if TYPE_CHECKING:
@@ -33,22 +39,19 @@ if TYPE_CHECKING:
     from raydata_ext.text.dictionary import Dictionary
     from raydata_ext.text.word_counts import Tokenizer
 
-TOKENS = "input_ids"
-UNKNOWN = "unknown"
-LINES_AT_A_TIME = 10_000
-
 
 @dataclass(frozen=True)
 class Binarized:
     """Lines as token numbers, and what is to be said of them.
 
     Attributes:
-        dataset: a row a line, with columns `input_ids` (lists of uint16 where the dictionary has less than 65500
-            symbols, of int32 otherwise) and `unknown` (the words that were replaced by unk).
+        dataset: a row a line, with a column of tokens and one of the words that were replaced by unk, see
+            `encode_columns`.
         nseq: lines.
         ntok: tokens, eos included.
         replaced: the words that were replaced, and how often.
         vocab_size: symbols of the dictionary.
+        column: the column of tokens.
     """
 
     dataset: Dataset
@@ -56,6 +59,18 @@ class Binarized:
     ntok: int
     replaced: Counter[str]
     vocab_size: int
+    column: str = TOKENS
+
+    @classmethod
+    def of(cls, dataset: Dataset, vocab_size: int, column: str = TOKENS) -> Binarized:
+        """Count what is in a data set that `encode_columns` made."""
+        tokens, replaced = 0, Counter[str]()
+        for batch in dataset.table.select([column, unknown_column(column)]).iter_batches():
+            tokens += len(batch.column(0).flatten())
+            words = batch.column(1).flatten().value_counts()
+            for word, count in zip(words.field("values").to_pylist(), words.field("counts").to_pylist(), strict=True):
+                replaced[word] += count
+        return cls(dataset, len(dataset), tokens, replaced, vocab_size, column)
 
     @property
     def nunk(self) -> int:
@@ -70,7 +85,7 @@ class Binarized:
 
     def write_indexed(self, prefix: str | os.PathLike[str]) -> None:
         """Write the tokens as `prefix.bin` and `prefix.idx`, as `MMapIndexedDataset` and fairseq read them."""
-        write_indexed_dataset(self.dataset, prefix, column=TOKENS, dtype=best_fitting_int_dtype(self.vocab_size))
+        write_indexed_dataset(self.dataset, prefix, column=self.column, dtype=best_fitting_int_dtype(self.vocab_size))
 
 
 class Binarizer:
@@ -103,20 +118,22 @@ class Binarizer:
             cache_dir: where results are kept, where `filename` are paths.
             executor: see `LazyDataset.collect`, as for `workers`.
             workers: size of the pool on Ray.
+
+        Returns:
+            The rows, with columns `input_ids` and `unknown`, and what is to be said of them.
         """
-        settings = {"dictionary": dict, "tokenize": tokenize, "append_eos": append_eos, "reverse_order": reverse_order}
         lines, column = _lines(filename, column, cache_dir)
-        dataset = lines.map(
-            EncodeLines,
-            batched=True,
-            batch_size=LINES_AT_A_TIME,
-            batch_format="arrow",
-            schema=pa.schema([_tokens_field(len(dict)), (UNKNOWN, pa.list_(pa.string()))]),
-            constructor_kwargs={**settings, "column": column},
-            desc="binarize",
-        ).collect(executor=executor, workers=workers)
+        encoded = encode_columns(
+            lines,
+            {column: dict},
+            tokenize=tokenize,
+            append_eos=append_eos,
+            reverse_order=reverse_order,
+            names={column: TOKENS},
+        )
+        dataset = encoded.collect(executor=executor, workers=workers)
         _consume(dataset, consumer)
-        return Binarized(dataset, len(dataset), *_count(dataset), len(dict))
+        return Binarized.of(dataset, len(dict))
 
     @staticmethod
     def binarize_alignments(
@@ -157,108 +174,12 @@ class Binarizer:
         return dataset
 
 
-class EncodeLines:
-    """The step that encodes lines.
-
-    Args:
-        dictionary: the dictionary.
-        tokenize: gives the words of a line.
-        append_eos: whether eos follows each line.
-        reverse_order: whether words are taken from the last to the first.
-        column: name of the column of lines.
-    """
-
-    def __init__(
-        self, dictionary: Dictionary, tokenize: Tokenizer, append_eos: bool, reverse_order: bool, column: str
-    ) -> None:
-        self._ids = dictionary.indices
-        self._unk, self._unk_word = dictionary.unk(), dictionary.unk_word
-        self._eos = dictionary.eos() if append_eos else None
-        self._type = _tokens_field(len(dictionary)).type.value_type
-        self._tokenize = tokenize
-        self._reverse_order = reverse_order
-        self._column = column
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Give the tokens, and the unknown words, of each line."""
-        sentences = [self._tokenize(line) for line in batch.column(self._column).to_pylist()]
-        if self._reverse_order:
-            sentences = [words[::-1] for words in sentences]
-        ends = np.cumsum([len(words) for words in sentences], dtype=np.int64)
-        words = list(itertools.chain.from_iterable(sentences))
-        ids = np.fromiter(map(self._ids.get, words, itertools.repeat(self._unk)), np.int64, count=len(words))
-        unknown = [position for position in np.flatnonzero(ids == self._unk) if words[position] != self._unk_word]
-        unknown_ends = np.searchsorted(unknown, ends)
-        if self._eos is not None:
-            ids = np.insert(ids, ends, self._eos)
-            ends = ends + np.arange(1, 1 + len(ends))
-        return pa.table(
-            {
-                TOKENS: _lists(ends, pa.array(ids.astype(self._type.to_pandas_dtype()))),
-                UNKNOWN: _lists(unknown_ends, pa.array([words[position] for position in unknown], pa.string())),
-            }
-        )
-
-
-class ParseAlignments:
-    """The step that reads alignments.
-
-    Args:
-        parse: gives the numbers of a line.
-        column: name of the column of lines.
-    """
-
-    def __init__(self, parse: Callable[[str], Sequence[int]], column: str) -> None:
-        self._parse = parse
-        self._column = column
-
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Give the numbers of each line."""
-        parsed = [np.asarray(self._parse(line), np.int32) for line in batch.column(self._column).to_pylist()]
-        ends = np.cumsum([len(numbers) for numbers in parsed], dtype=np.int64)
-        return pa.table({TOKENS: _lists(ends, pa.array(np.concatenate([np.empty(0, np.int32), *parsed])))})
-
-
-def parse_alignment(line: str) -> list[int]:
-    """The numbers of a line such as `0-0 1-2`: source, target, source, target, ...
-
-    Raises:
-        ValueError: a pair is not two numbers with `-` between.
-    """
-    numbers: list[int] = []
-    for pair in line.split():
-        source, _, target = pair.partition("-")
-        if not (source.isdecimal() and target.isdecimal()):
-            raise ValueError(f"alignment {pair!r} in line {line!r}: expected is source-target, as in 0-0 1-2")
-        numbers += [int(source), int(target)]
-    return numbers
-
-
 def _lines(
     filename: Paths | LazyDataset, column: str, cache_dir: str | os.PathLike[str] | None
 ) -> tuple[LazyDataset, str]:
     if isinstance(filename, LazyDataset):
         return filename, column
     return scan_dataset(filename, format="text", cache_dir=cache_dir), "text"
-
-
-def _tokens_field(vocab_size: int) -> pa.Field:
-    return pa.field(TOKENS, pa.list_(pa.from_numpy_dtype(best_fitting_int_dtype(vocab_size))))
-
-
-def _lists(ends: NDArray[np.int64], values: pa.Array) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int32()), values)
-
-
-def _count(dataset: Dataset) -> tuple[int, Counter[str]]:
-    """How many tokens there are, and the words that were replaced."""
-    tokens, replaced = 0, Counter[str]()
-    for batch in dataset.table.iter_batches():
-        tokens += len(batch.column(TOKENS).flatten())
-        words = batch.column(UNKNOWN).flatten().value_counts()
-        for word, count in zip(words.field("values").to_pylist(), words.field("counts").to_pylist(), strict=True):
-            replaced[word] += count
-    return tokens, replaced
 
 
 def _consume(dataset: Dataset, consumer: Callable[[NDArray[Any]], object] | None) -> None:

@@ -28,13 +28,13 @@ class Ragged(NamedTuple):
     tokens: NDArray[Any]
     lengths: NDArray[np.int64]
 
-    def occurrences(self, token: int) -> NDArray[np.int64]:
-        """Return how often a token is in each row, shape (rows,)."""
+    def lengths_without(self, token: int) -> NDArray[np.int64]:
+        """Return how many other tokens are in each row, shape (rows,)."""
         places = np.flatnonzero(self.tokens == token)
         if not len(places):
-            return np.zeros_like(self.lengths)
+            return self.lengths
         rows = np.searchsorted(np.cumsum(self.lengths), places, side="right")
-        return np.bincount(rows, minlength=len(self.lengths))
+        return self.lengths - np.bincount(rows, minlength=len(self.lengths))
 
     def shifted(self, first: int | None) -> Ragged:
         """Return the rows moved by one: each begins with `first`, or with its last token, and loses that at the end."""
@@ -77,6 +77,13 @@ class Padding(NamedTuple):
         matrix = np.full(mask.shape, self.pad_idx, dtype)
         matrix[mask] = tokens
         return matrix
+
+    def extended(self, tokens: NDArray[Any], length: int) -> NDArray[Any]:
+        """Return a single row, filled up to a length; a longer one as it is."""
+        if len(tokens) >= length:
+            return tokens
+        filling = np.full(length - len(tokens), self.pad_idx, tokens.dtype)
+        return np.concatenate((filling, tokens) if self.left else (tokens, filling))
 
 
 def collate_tokens(

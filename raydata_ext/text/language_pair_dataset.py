@@ -12,8 +12,9 @@ from raydata_ext.text.contract import children
 from raydata_ext.text.contract.parent_dataset import ParentDataset
 from raydata_ext.text.contract.seeds import fairseq_random_state
 from raydata_ext.text.contract.sizes import IntArray, Rows, as_sizes, position, sort_by_size
-from raydata_ext.text.contract.tensors import to_tokens
+from raydata_ext.text.contract.tensors import tensor_kind, to_tensors, to_tokens
 from raydata_ext.text.pair_batch import collate_pairs
+from raydata_ext.text.size_buckets import get_bucketed_sizes, get_buckets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,8 @@ class LanguagePairDataset(ParentDataset):
     """Two datasets of tokens, row by row.
 
     An item is a dict of `id`, `source`, `target` (None without a target side) and, with `align_dataset`, `alignment`.
-    The size of a row is (source, target), as the sizes given say; the target's is 0 where there is none.
+    The size of a row is (source, target), as the sizes given say; the target's is 0 where there is none. With
+    `num_buckets` it is what they are filled up to, and batches have few shapes, see `get_batch_shapes`.
 
     Args:
         src: source sentences.
@@ -46,6 +48,8 @@ class LanguagePairDataset(ParentDataset):
         append_eos_to_target: give targets one that lack it.
         align_dataset: alignments, flat pairs of source and target positions.
         append_bos: begin sources and targets that do not with the beginning of sentence.
+        constraints: numbers for each row, put into batches, such as tokens that its translation must have.
+        num_buckets: to how many lengths, at most, sources and targets are filled up; 0 is not to.
         eos: the end of sentence that `prev_output_tokens` begin with; None is that of `src_dict`.
         src_lang_id: put into `net_input` of batches, for each row.
         tgt_lang_id: put into batches, for each row.
@@ -75,6 +79,8 @@ class LanguagePairDataset(ParentDataset):
         align_dataset: Any = None,
         append_bos: bool = False,
         *,
+        constraints: Any = None,
+        num_buckets: int = 0,
         eos: int | None = None,
         src_lang_id: int | None = None,
         tgt_lang_id: int | None = None,
@@ -101,6 +107,10 @@ class LanguagePairDataset(ParentDataset):
         self.remove_eos_from_source = remove_eos_from_source
         self.append_eos_to_target = append_eos_to_target
         self.append_bos = append_bos
+        self.constraints = constraints
+        self.num_buckets = num_buckets
+        if num_buckets:
+            self._sides = [get_bucketed_sizes(side, get_buckets(side, num_buckets)) for side in self._sides]
         self.eos = src_dict.eos() if eos is None else eos
         self.src_lang_id = src_lang_id
         self.tgt_lang_id = tgt_lang_id
@@ -138,18 +148,40 @@ class LanguagePairDataset(ParentDataset):
             {"id": index, "source": source, "target": target}
             for index, source, target in zip(indices, sources, targets, strict=True)
         ]
-        if self.align_dataset is not None:
-            for sample, alignment in zip(samples, children.items_of(self.align_dataset, indices), strict=True):
-                sample["alignment"] = alignment
-        return samples
+        for key, dataset in (("alignment", self.align_dataset), ("constraints", self.constraints)):
+            if dataset is not None:
+                for sample, item in zip(samples, children.items_of(dataset, indices), strict=True):
+                    sample[key] = item
+        return [self._bucketed(sample) for sample in samples] if self.num_buckets else samples
 
     @override
-    def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Merge pairs to a batch, see `collate_pairs`."""
+    def collater(
+        self,
+        samples: Sequence[Mapping[str, Any]],
+        pad_to_length: Mapping[str, int] | None = None,
+        *,
+        return_tensors: str | None = None,
+    ) -> Any:
+        """Merge pairs to a batch, see `collate_pairs`.
+
+        Args:
+            samples: items.
+            pad_to_length: widths at least, of "source" and "target".
+            return_tensors: see `FairseqDataset.collater`.
+        """
+        kind = self.return_tensors if return_tensors is None else tensor_kind(return_tensors)
+        return to_tensors(self.collate_arrays(samples, pad_to_length), kind)
+
+    @override
+    def collate_arrays(
+        self, samples: Sequence[Mapping[str, Any]], pad_to_length: Mapping[str, int] | None = None
+    ) -> dict[str, Any]:
+        """See `collater`."""
+        pad, widths = self.src_dict.pad(), pad_to_length or {}
         batch = collate_pairs(
             samples,
-            Padding(self.src_dict.pad(), self.left_pad_source, to_multiple=self.pad_to_multiple),
-            Padding(self.src_dict.pad(), self.left_pad_target, to_multiple=self.pad_to_multiple),
+            Padding(pad, self.left_pad_source, widths.get("source"), self.pad_to_multiple),
+            Padding(pad, self.left_pad_target, widths.get("target"), self.pad_to_multiple),
             eos_idx=self.eos,
             input_feeding=self.input_feeding,
         )
@@ -172,13 +204,33 @@ class LanguagePairDataset(ParentDataset):
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:
-        """Return rows from short to long, by source, then target; equal ones in the order of `seed`, or as they are."""
+        """Return rows from short to long; equal ones in the order of `seed`, or as they are.
+
+        They are sorted by source, then target; with `num_buckets` by the longer of the two, which shapes go by.
+        """
         rows = np.arange(len(self))
         if self.shuffle:
             rows = fairseq_random_state(self.seed).permutation(len(self))
+        if self.num_buckets:
+            return sort_by_size(rows, np.maximum.reduce(self._sides))
         for side in reversed(self._sides):
             rows = sort_by_size(rows, side)
         return rows
+
+    @override
+    def get_batch_shapes(self) -> Sequence[tuple[int | None, int]] | None:
+        """Return with `num_buckets` a shape for each length, of as many rows as `max_tokens` allows; else None."""
+        if not self.num_buckets or not len(self):
+            return None
+        return [(None, length) for length in np.unique(np.maximum.reduce(self._sides)).tolist()]
+
+    def _bucketed(self, sample: dict[str, Any]) -> dict[str, Any]:
+        for key, side, left in zip(
+            ("source", "target"), self._sides, (self.left_pad_source, self.left_pad_target), strict=False
+        ):
+            padding = Padding(self.src_dict.pad(), left)
+            sample[key] = padding.extended(to_tokens(sample[key]), int(side[sample["id"]]))
+        return sample
 
     def _source(self, item: Any) -> Any:
         if not (self.append_bos or self.remove_eos_from_source):

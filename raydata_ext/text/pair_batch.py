@@ -60,8 +60,8 @@ def collate_pairs(
     """Merge pairs to a batch of arrays, longest source first; among equals in the order given.
 
     Args:
-        samples: dicts of `id`, `source`, and perhaps `target` and `alignment` (pairs of positions, flat). Whether there
-            are targets and alignments is told by the first.
+        samples: dicts of `id`, `source`, and perhaps `target`, `alignment` (pairs of positions, flat) and `constraints`
+            (numbers). Whether there are any is told by the first. Rows may be filled up with padding.
         source_padding: how sources are filled up.
         target_padding: how targets are.
         eos_idx: what `prev_output_tokens` begin with; None is the last token of each target.
@@ -71,8 +71,9 @@ def collate_pairs(
         `id`, `nsentences`, `ntokens` (of targets, or of sources where there are none), `net_input` (`src_tokens`,
         `src_lengths`, `prev_output_tokens`: the target moved by one), `target` (or None); where words are aligned
         `alignments` of shape (pairs, 2), which count source positions in a padded row and target positions in the
-        padded batch, and `align_weights`, one over the number of pairs of a target position. All int64, the weights
-        float32. Without samples, an empty dict.
+        padded batch, and `align_weights`, one over the number of pairs of a target position; and `constraints`, filled
+        up with 0. All int64, the weights float32. Lengths and `ntokens` do not count padding. Without samples, an empty
+        dict.
 
     Source: `collate` of fairseq's `LanguagePairDataset`.
     """
@@ -80,30 +81,42 @@ def collate_pairs(
         return {}
     sources = ragged([sample["source"] for sample in samples])
     src_tokens = source_padding.fill(sources.tokens, source_padding.mask(sources.lengths), np.int64)
-    src_lengths = sources.lengths - sources.occurrences(source_padding.pad_idx)
+    src_lengths = sources.lengths_without(source_padding.pad_idx)
     order = np.argsort(-src_lengths, kind="stable")
+    net_input = {"src_tokens": src_tokens.take(order, axis=0), "src_lengths": src_lengths[order]}
     batch: dict[str, Any] = {
         "id": np.fromiter([sample["id"] for sample in samples], np.int64)[order],
         "nsentences": len(samples),
-        "ntokens": len(sources.tokens),
-        "net_input": {"src_tokens": src_tokens.take(order, axis=0), "src_lengths": src_lengths[order]},
+        "ntokens": int(src_lengths.sum()),
+        "net_input": net_input,
         "target": None,
     }
-    if samples[0].get("target") is None:
-        return batch
-    targets = ragged([sample["target"] for sample in samples])
-    mask = target_padding.mask(targets.lengths)
-    batch["ntokens"] = len(targets.tokens)
-    batch["target"] = target_padding.fill(targets.tokens, mask, np.int64).take(order, axis=0)
-    if input_feeding:
-        shifted = target_padding.fill(targets.shifted(eos_idx).tokens, mask, np.int64)
-        batch["net_input"]["prev_output_tokens"] = shifted.take(order, axis=0)
-    if samples[0].get("alignment") is not None:
-        lengths = np.stack([sources.lengths, targets.lengths], axis=1)[order]
-        widths = (src_tokens.shape[1], mask.shape[1])
-        offsets = _first_positions(lengths, widths, (source_padding.left, target_padding.left))
-        batch.update(_align([samples[row] for row in order], lengths, offsets))
+    if samples[0].get("target") is not None:
+        target, shifted, tgt_lengths = _targets(samples, target_padding, eos_idx)
+        batch["ntokens"] = int(tgt_lengths.sum())
+        batch["target"] = target.take(order, axis=0)
+        if input_feeding:
+            net_input["prev_output_tokens"] = shifted.take(order, axis=0)
+        if samples[0].get("alignment") is not None:
+            lengths = np.stack([src_lengths, tgt_lengths], axis=1)[order]
+            widths = (src_tokens.shape[1], target.shape[1])
+            offsets = _first_positions(lengths, widths, (source_padding.left, target_padding.left))
+            batch.update(_align([samples[row] for row in order], lengths, offsets))
+    if samples[0].get("constraints") is not None:
+        constraints = ragged([samples[row]["constraints"] for row in order])
+        filling = Padding(0)
+        batch["constraints"] = filling.fill(constraints.tokens, filling.mask(constraints.lengths), np.int64)
     return batch
+
+
+def _targets(
+    samples: Sequence[Mapping[str, Any]], padding: Padding, eos_idx: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the padded targets, these moved by one, and their lengths; in the order of the samples."""
+    targets = ragged([sample["target"] for sample in samples])
+    mask = padding.mask(targets.lengths)
+    shifted = padding.fill(targets.shifted(eos_idx).tokens, mask, np.int64)
+    return padding.fill(targets.tokens, mask, np.int64), shifted, targets.lengths_without(padding.pad_idx)
 
 
 def _first_positions(lengths: NDArray[np.int64], widths: tuple[int, int], left: tuple[bool, bool]) -> NDArray[np.int64]:

@@ -17,18 +17,20 @@ def get_buckets(sizes: ArrayLike, num_buckets: int) -> NDArray[np.integer[Any]]:
     """Choose the sizes to round up to, so that about equally many rows go to each.
 
     Args:
-        sizes: sizes of the rows, integers of shape (rows,), at least one.
+        sizes: sizes of the rows, integers of shape (rows,).
         num_buckets: how many sizes at most.
 
     Returns:
-        The upper ends of the buckets, ascending; the last is the largest size.
+        The upper ends of the buckets, ascending; the last is the largest size. None where there are no rows.
 
     Raises:
-        ValueError: there are no rows, or no buckets.
+        ValueError: `num_buckets` is not positive.
     """
     array = np.asarray(sizes)
-    if array.size == 0 or num_buckets < 1:
-        raise ValueError(f"{array.size} sizes cannot be put into {num_buckets} buckets; both must be at least 1")
+    if num_buckets < 1:
+        raise ValueError(f"num_buckets is {num_buckets}; it must be at least 1")
+    if array.size == 0:
+        return np.empty(0, np.int64)
     quantiles = np.percentile(array, np.linspace(0, 100, num_buckets + 1), method="lower")
     return np.unique(quantiles[1:])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from raydata_ext.text.tokenizer import tokenize_line
 if TYPE_CHECKING:
     import os
 
+    from raydata_ext.dataset import Dataset
     from raydata_ext.engine import Workers
     from raydata_ext.sources import Paths
 
@@ -55,7 +56,19 @@ def count_words(
     """
     if not isinstance(lines, LazyDataset):
         lines, column = scan_dataset(lines, format="text", cache_dir=cache_dir, max_shard_bytes=SHARD_BYTES), "text"
-    counted = lines.map(
+    counted = shard_counts(lines, tokenize=tokenize, column=column).collect(executor=executor, workers=workers)
+    return total_counts(counted)
+
+
+def shard_counts(lines: LazyDataset, *, tokenize: Tokenizer = tokenize_line, column: str = "text") -> LazyDataset:
+    """Plan the counting: a table of schema `COUNTS` a shard.
+
+    Args:
+        lines: a plan with a column of strings.
+        tokenize: gives the words of a line.
+        column: the column.
+    """
+    return lines.map(
         CountShard,
         batched=True,
         batch_size=None,
@@ -63,8 +76,26 @@ def count_words(
         schema=COUNTS,
         constructor_kwargs={"tokenize": tokenize, "column": column},
         desc="count words",
-    ).collect(executor=executor, workers=workers)
-    return _total(counted.table.iter_batches())
+    )
+
+
+def total_counts(counted: Dataset) -> pa.Table:
+    """Add the counts of shards up; some millions of rows at a time, so that memory holds the vocabulary and not all
+    shards' own.
+
+    Args:
+        counted: what `shard_counts` gave.
+
+    Returns:
+        A table of schema `COUNTS`.
+    """
+    total = COUNTS.empty_table()
+    waiting: list[pa.RecordBatch] = []
+    for part in counted.table.iter_batches():
+        waiting.append(part)
+        if sum(batch.num_rows for batch in waiting) > ROWS_BEFORE_SUM:
+            total, waiting = _sum(total, waiting), []
+    return _sum(total, waiting).sort_by("word")
 
 
 class CountShard:
@@ -87,17 +118,6 @@ class CountShard:
         words = sorted(counts)
         numbers = [counts[word] for word in words]
         return pa.table([pa.array([*words, None], pa.string()), pa.array([*numbers, shard.num_rows])], schema=COUNTS)
-
-
-def _total(parts: Iterator[pa.RecordBatch]) -> pa.Table:
-    """Add counts up, some millions of rows at a time, so that memory holds the vocabulary and not all shards' own."""
-    total = COUNTS.empty_table()
-    waiting: list[pa.RecordBatch] = []
-    for part in parts:
-        waiting.append(part)
-        if sum(batch.num_rows for batch in waiting) > ROWS_BEFORE_SUM:
-            total, waiting = _sum(total, waiting), []
-    return _sum(total, waiting).sort_by("word")
 
 
 def _sum(total: pa.Table, parts: list[pa.RecordBatch]) -> pa.Table:

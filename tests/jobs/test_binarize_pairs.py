@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import raydata_ext as rdx
-from jobs.binarize_pairs import JOB_FILE, PLACES, find_catalogues, main, open_pairs, split_words
-from raydata_ext.errors import NoMatchError
+from jobs.binarize_pairs import open_pairs, split_words
+from raydata_ext.errors import StaleFileError
 from raydata_ext.job import plan_of, read_job_file, run_job
 from raydata_ext.text.indexed.loading import load_indexed_dataset
-from raydata_ext.text.iterators import EpochBatchIterator
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from raydata_ext.engine.report import Report
 
+JOB_FILE = Path(__file__).parents[2] / "jobs" / "binarize_pairs.yaml"
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 ZAHLEN = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 
@@ -53,105 +54,120 @@ def catalogues(tmp_path):
     return directory
 
 
-def job(catalogues, tmp_path):
-    out, cache = tmp_path / "out", tmp_path / "cache"
-    settings = [
-        f"source.paths={catalogues}/*.mo",
-        f"output.path={out}",
-        f"run.cache_dir={cache}",
-        "run.executor=inline",
-    ]
-    return read_job_file(JOB_FILE, settings)
+def job(paths, tmp_path, *settings):
+    return read_job_file(
+        JOB_FILE,
+        [
+            f"source.paths={paths}",
+            f"output.path={tmp_path / 'out'}",
+            f"steps.3.pipe.kwargs.dictionaries={tmp_path / 'dictionaries'}",
+            f"run.cache_dir={tmp_path / 'cache'}",
+            "run.executor=inline",
+            *settings,
+        ],
+    )
 
 
+@pytest.fixture
 def run(catalogues, tmp_path):
-    out, cache = tmp_path / "out", tmp_path / "cache"
-    places = ["--catalogues", str(catalogues.parent.parent)]
-    assert main([*places, "--set", f"output.path={out}", "--set", f"run.cache_dir={cache}"]) == 0
-    return out.with_name("out.en-de")
+    """Runs the job and gives its report and its result."""
+
+    def run_and_open(*settings: str) -> tuple[Report, Any]:
+        report = run_job(job(f"{catalogues}/*.mo", tmp_path, *settings))
+        return report, open_pairs(tmp_path / "out", tmp_path / "dictionaries")
+
+    return run_and_open
 
 
-def test_catalogues_become_pairs_and_every_row_is_accounted_for(catalogues, tmp_path):
-    report = run_job(job(catalogues, tmp_path))
-    pairs = rdx.load_from_disk(tmp_path / "out")
-    texts = dict(zip(pairs["source"], pairs["target"], strict=True))
-    assert texts["Open"] == "Öffnen"
-    assert texts["two lines"] == "zwei Zeilen"
-    assert texts["a file"] == "Datei"
-    assert "same" not in texts
+def texts(catalogues, tmp_path):
+    """The pairs as text: the plan up to the step that counts."""
+    return plan_of(job(f"{catalogues}/*.mo", tmp_path)).collect()
+
+
+def test_catalogues_become_pairs_and_every_row_is_accounted_for(catalogues, tmp_path, run):
+    pairs = texts(catalogues, tmp_path)
+    by_source = dict(zip(pairs["source"], pairs["target"], strict=True))
+    assert by_source["Open"] == "Öffnen"
+    assert by_source["two lines"] == "zwei Zeilen"
+    assert by_source["a file"] == "Datei"
+    assert "same" not in by_source
+    report, corpus = run()
     filtered = Counter()
     for result in report.results:
         filtered.update(result.receipt.filtered)
     assert filtered["not readable by gettext (OSError)"] == 1
     assert filtered["not translated"] == 1
+    assert report.output["rows"] == len(corpus.pairs()) == len(pairs) > 200
 
 
-def test_both_sides_have_a_row_a_pair_and_can_be_read_back(catalogues, tmp_path):
-    directory = run(catalogues, tmp_path)
-    pairs = plan_of(job(catalogues, tmp_path)).collect()
-    dataset = open_pairs(directory)
-    assert len(dataset) == len(pairs) > 200
+def test_one_run_of_the_job_file_gives_the_tokens_of_both_sides(catalogues, tmp_path, run):
+    pairs = texts(catalogues, tmp_path)
+    _, corpus = run()
+    dataset = corpus.pairs()
     for row in (0, len(pairs) // 2, len(pairs) - 1):
         item, pair = dataset[row], pairs[row]
-        words = [word if word in dataset.src_dict else "<unk>" for word in split_words(pair["source"])]
-        assert dataset.src_dict.string(item["source"]) == " ".join(words)
-        assert item["target"][-1] == dataset.tgt_dict.eos()
+        for side, dictionary in (("source", dataset.src_dict), ("target", dataset.tgt_dict)):
+            words = [word if word in dictionary else "<unk>" for word in split_words(pair[side])]
+            assert dictionary.string(item[side]) == " ".join(words)
+            assert item[side][-1] == dictionary.eos()
+    unknown = Counter(word for pair in pairs["source"] for word in split_words(pair))
+    assert corpus.source.replaced == {word: 1 for word, count in unknown.items() if count == 1}
+    assert corpus.summary.startswith(f"source: {len(pairs)} sents, {corpus.source.ntok} tokens, ")
+
+
+def test_a_changed_corpus_changes_the_dictionary_and_so_all_tokens(catalogues, tmp_path, run):
+    shards = "source.max_shard_bytes=1"  # a shard a file
+    run(shards)
+    report, _ = run(shards)
+    assert report.totals()["computed"] == 0
+    write_catalogue(catalogues / "small.mo", {"one one Zyklus": "eins eins Zyklus", "three": "drei"})
+    report, corpus = run(shards)
+    assert "zyklus" not in corpus.src_dict  # seen once
+    assert report.totals()["computed"] == report.totals()["shards"] == 4
+    write_catalogue(catalogues / "small.mo", {"one": "eins"})
+    write_catalogue(catalogues / "tiny.mo", {"Zyklus": "Der Zyklus", "ein Zyklus": "a Zyklus"})
+    assert "zyklus" in run(shards)[1].src_dict
+
+
+def test_tokens_are_not_opened_with_a_dictionary_that_was_counted_anew(tmp_path, run):
+    _, corpus = run()
+    corpus.src_dict.add_symbol("later")
+    corpus.src_dict.save(tmp_path / "dictionaries" / "dict.source.txt")
+    with pytest.raises(StaleFileError, match=r"'source' was not encoded with .*dict\.source\.txt"):
+        open_pairs(tmp_path / "out", tmp_path / "dictionaries")
+
+
+def test_the_result_is_the_same_on_ray(tmp_path, run, ray_session):
+    _, inline = run()
+    rows = [inline.source.dataset[row] for row in range(len(inline.source.dataset))]
+    _, on_ray = run("run.executor=ray", f"run.cache_dir={tmp_path / 'other'}", "run.workers=2")
+    assert [on_ray.source.dataset[row] for row in range(len(rows))] == rows
+
+
+def test_the_result_can_be_written_for_fairseq(tmp_path, run):
+    _, corpus = run()
+    corpus.write_indexed(tmp_path / "fairseq", "en", "de")
+    pairs = corpus.pairs()
     for language, side in (("en", "source"), ("de", "target")):
-        written = load_indexed_dataset(directory / f"train.en-de.{language}")
-        assert [item.tolist() for item in written] == [dataset[row][side].tolist() for row in range(len(dataset))]
-
-
-def test_the_language_is_the_one_that_most_is_there_of(catalogues, tmp_path):
-    places = [tmp_path / "locale", tmp_path / "nowhere"]
-    write_catalogue(tmp_path / "locale" / "fr" / "LC_MESSAGES" / "small.mo", {"yes": "oui"})
-    assert find_catalogues(None, places) == ("de", [f"{catalogues}/*.mo"])
-    assert find_catalogues("fr", places)[0] == "fr"
-    with pytest.raises(NoMatchError, match="language xx"):
-        find_catalogues("xx", places)
+        written = load_indexed_dataset(tmp_path / "fairseq" / f"train.en-de.{language}")
+        assert [item.tolist() for item in written] == [pairs[row][side].tolist() for row in range(len(pairs))]
+        assert rdx.text.Dictionary.load(tmp_path / "fairseq" / f"dict.{language}.txt") == getattr(
+            pairs, {"en": "src_dict", "de": "tgt_dict"}[language]
+        )
 
 
 def test_catalogues_that_this_machine_ships_can_be_read(tmp_path):
-    """Those of Debian's packages, some files of each place; elsewhere there may be none."""
-    files = [path for place in PLACES if place.is_dir() for path in sorted(place.glob("*/LC_MESSAGES/*.mo"))[::500]]
-    settings = [f"source.paths={list(map(str, files))}", f"run.cache_dir={tmp_path}", "run.executor=inline"]
-    pairs = plan_of(read_job_file(JOB_FILE, settings)).collect() if files else []
+    """Those of Debian's packages, some files of them; elsewhere there may be none."""
+    files = sorted(Path("/usr/share/locale").glob("*/LC_MESSAGES/*.mo"))[::500]
+    pairs = plan_of(job(list(map(str, files)), tmp_path)).collect() if files else []
     assert bool(len(pairs)) == bool(files)
 
 
-def test_a_small_model_trains_on_the_pairs(catalogues, tmp_path):
-    torch = pytest.importorskip("torch")
-    dataset = open_pairs(run(catalogues, tmp_path))
-    batches = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=400)
-    iterator = EpochBatchIterator(dataset, dataset.collater, batches)
-    model = make_model(torch, dataset)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    losses = []
-    for _ in range(6):
-        for batch in iterator.next_epoch_itr():
-            loss = loss_of(torch, model, batch, dataset.tgt_dict.pad())
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
-    assert iterator.epoch == 6
-    assert len(losses) == 6 * len(batches)
+def test_a_small_model_trains_on_the_pairs(run):
+    pytest.importorskip("torch")
+    from jobs.train_pairs import train
+
+    _, corpus = run()
+    losses = list(train(corpus.pairs(), steps=60, max_tokens=400))
+    assert len(losses) == 60
     assert np.mean(losses[-5:]) < 0.6 * losses[0]
-
-
-def make_model(torch, dataset):
-    """Each target word is guessed from the mean of the source words and from the word before it."""
-    torch.manual_seed(1)
-    return torch.nn.ModuleDict(
-        {
-            "source": torch.nn.EmbeddingBag(len(dataset.src_dict), 32, padding_idx=dataset.src_dict.pad()),
-            "before": torch.nn.Embedding(len(dataset.tgt_dict), 32),
-            "target": torch.nn.Linear(32, len(dataset.tgt_dict)),
-        }
-    )
-
-
-def loss_of(torch, model, batch, pad):
-    net_input = batch["net_input"]
-    hidden = model["source"](net_input["src_tokens"])[:, None] + model["before"](net_input["prev_output_tokens"])
-    scores = model["target"](hidden)
-    return torch.nn.functional.cross_entropy(scores.flatten(0, 1), batch["target"].flatten(), ignore_index=pad)

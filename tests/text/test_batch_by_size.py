@@ -35,7 +35,7 @@ def by_the_rule(sizes, max_tokens, max_sentences, multiple):
     sizes=st.lists(st.integers(0, 60), max_size=250),
     tokens=st.one_of(st.none(), st.integers(60, 4000)),
     sentences=st.one_of(st.none(), st.integers(1, 150)),
-    multiple=st.sampled_from([1, 2, 3, 8]),
+    multiple=st.sampled_from([1, 2, 3, 8, 100, 1000]),
     dtype=st.sampled_from([np.uint8, np.int32, np.int64]),
 )
 @settings(max_examples=200, deadline=None)

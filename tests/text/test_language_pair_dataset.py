@@ -79,6 +79,64 @@ def test_languages_widths_and_another_first_symbol_go_into_batches():
     assert batch["net_input"]["prev_output_tokens"][0, 0] == 9
 
 
+def test_widths_can_be_asked_for_with_the_batch():
+    dataset = pairs([[5, 6, 2]], [[7, 2]])
+    batch = dataset.collater([dataset[0]], {"source": 5, "target": 3}, return_tensors="np")
+    assert batch["net_input"]["src_tokens"].tolist() == [[1, 1, 5, 6, 2]]
+    assert batch["target"].tolist() == [[7, 2, 1]]
+    assert batch["net_input"]["prev_output_tokens"].tolist() == [[2, 7, 1]]
+
+
+def test_in_buckets_rows_are_filled_up_to_few_lengths_which_are_the_shapes_of_batches():
+    sources = [[5] * length + [2] for length in (1, 2, 3, 6, 9)]
+    targets = [[7] * length + [2] for length in (4, 1, 2, 6, 8)]
+    dataset = pairs(sources, targets, num_buckets=2, shuffle=False, left_pad_target=True)
+    assert dataset.sizes.tolist() == [[4, 5], [4, 5], [4, 5], [10, 9], [10, 9]]
+    assert dataset[0]["source"].tolist() == [1, 1, 5, 2]
+    assert dataset[1]["target"].tolist() == [1, 1, 1, 7, 2]
+    assert dataset.get_batch_shapes() == [(None, 5), (None, 10)]
+    batches = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=20)
+    assert [batch.tolist() for batch in batches] == [[0, 1, 2], [3, 4]]
+    batch = dataset.collater([dataset[row] for row in batches[0]], return_tensors="np")
+    assert batch["net_input"]["src_tokens"].shape == (3, 4)
+    assert batch["net_input"]["src_lengths"].tolist() == [4, 3, 2]
+    assert batch["ntokens"] == 5 + 2 + 3
+    assert batch["target"].tolist() == [[1, 1, 7, 7, 2], [1, 1, 1, 7, 2], [7, 7, 7, 7, 2]]
+    assert batch["net_input"]["prev_output_tokens"].tolist() == [[2, 1, 1, 7, 7], [2, 1, 1, 1, 7], [2, 7, 7, 7, 7]]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=40),
+    num_buckets=st.integers(1, 5),
+    max_tokens=st.integers(31, 200),
+    append_bos=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_in_buckets_batches_have_few_widths_and_the_tokens_that_they_have_without(
+    rows, num_buckets, max_tokens, append_bos
+):
+    sources, targets = [[5] * source + [2] for source, _ in rows], [[7] * target + [2] for _, target in rows]
+    bucketed = pairs(sources, targets, num_buckets=num_buckets)
+    plain = pairs(sources, targets)
+    batches = bucketed.batch_by_size(bucketed.ordered_indices(), max_tokens=max_tokens)
+    assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(rows)))
+    widths = set()
+    for batch in batches:
+        found = bucketed.collater(bucketed.__getitems__(batch.tolist()), return_tensors="np")
+        expected = plain.collater(plain.__getitems__(batch.tolist()), return_tensors="np")
+        assert max(found["net_input"]["src_tokens"].shape[1], found["target"].shape[1]) * len(batch) <= max_tokens
+        widths.add(found["net_input"]["src_tokens"].shape[1])
+        assert found["id"].tolist() == expected["id"].tolist()
+        assert found["ntokens"] == expected["ntokens"]
+        for row, tokens in zip(found["target"], expected["target"], strict=True):
+            assert row[row != 1].tolist() == tokens[tokens != 1].tolist()
+    assert len(widths) <= num_buckets
+    longer = pairs(sources, targets, num_buckets=num_buckets, append_bos=append_bos)
+    assert [longer[row]["source"][longer[row]["source"] != 1].tolist() for row in range(len(rows))] == [
+        [0] * append_bos + source for source in sources
+    ]
+
+
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=60), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_the_order_is_fairseqs_permutation_then_two_stable_sorts(sizes, shuffle):

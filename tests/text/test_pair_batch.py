@@ -58,6 +58,26 @@ def test_torch_and_numpy_batches_are_equal():
     assert tensors["align_weights"].dtype == torch.float32
 
 
+def test_rows_that_are_filled_up_already_count_and_align_without_their_padding():
+    samples = samples_of([([5, 6, 2], [7, 8, 2]), ([5, 2], [7, 2])], [[0, 0, 1, 1], [0, 0]])
+    expected = collate(samples, PAD, EOS, return_tensors="np")
+    samples[0]["source"], samples[1]["source"] = np.array([5, 6, 2]), np.array([PAD, 5, 2])
+    samples[0]["target"], samples[1]["target"] = np.array([7, 8, 2]), np.array([7, 2, PAD])
+    batch = collate(samples, PAD, EOS, return_tensors="np")
+    for key in ("ntokens", "target", "alignments", "align_weights"):
+        assert np.array_equal(batch[key], expected[key]), key
+    for key in ("src_tokens", "src_lengths"):
+        assert np.array_equal(batch["net_input"][key], expected["net_input"][key]), key
+
+
+def test_constraints_are_filled_up_with_zeros_in_the_order_of_the_rows():
+    samples = samples_of([([5, 2], [7, 2]), ([5, 6, 2], [7, 2])])
+    samples[0]["constraints"], samples[1]["constraints"] = np.array([2, 7, 0, 8, 0]), np.array([0])
+    batch = collate(samples, PAD, EOS, return_tensors="np")
+    assert batch["id"].tolist() == [1, 0]
+    assert batch["constraints"].tolist() == [[0, 0, 0, 0, 0], [2, 7, 0, 8, 0]]
+
+
 def test_ties_keep_their_order_however_many_there_are():
     batch = collate(samples_of([([5, 2], [6, 2])] * 40), PAD, EOS, return_tensors="np")
     assert batch["id"].tolist() == list(range(40))

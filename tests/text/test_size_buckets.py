@@ -27,9 +27,12 @@ def test_no_size_is_rounded_down_and_all_become_one_of_the_buckets(sizes, count)
     assert set(rounded) <= set(buckets)
 
 
-def test_nothing_to_round_is_an_error_that_says_so():
-    with pytest.raises(ValueError, match="0 sizes"):
-        get_buckets([], 3)
+def test_no_bucket_and_a_negative_size_are_errors_that_say_so():
+    with pytest.raises(ValueError, match="num_buckets is 0"):
+        get_buckets([1], 0)
     with pytest.raises(ValueError, match="size -1 at index 1 is negative"):
         get_bucketed_sizes([1, -1], [2])
-    assert get_bucketed_sizes([], [2]).tolist() == []
+
+
+def test_without_rows_there_are_no_buckets():
+    assert get_buckets([], 3).tolist() == get_bucketed_sizes([], [2]).tolist() == []

@@ -19,7 +19,7 @@ from raydata_ext.text.contract.tensors import TensorKind, tensor_kind, to_tensor
 from raydata_ext.text.filter_by_size import split_by_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -58,6 +58,10 @@ class FairseqDataset(EpochListening, ABC):
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give all items; as many as there are rows, also where an item is known of any number (`IdDataset`)."""
+        return (self[row] for row in range(len(self)))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """Return the items of a batch, which torch's `DataLoader` asks for at once."""

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
-from raydata_ext.errors import CorruptFileError
+from raydata_ext.errors import DamagedInputError
+from raydata_ext.sources.token_types import DTYPES, cast_tokens, code
 from raydata_ext.store.atomic_files import write_file_atomically
 from raydata_ext.table import temporary_name
 from raydata_ext.text.contract.tensors import to_array
 from raydata_ext.text.indexed.token_file import TokenFileDataset, data_path, exists, index_path, map_tokens
-from raydata_ext.text.indexed.token_types import DTYPES, cast_tokens, code
 
 if TYPE_CHECKING:
     import os
@@ -53,7 +53,7 @@ class IndexedDataset(TokenFileDataset):
 
     Raises:
         FileNotFoundError: a file is missing.
-        CorruptFileError: the files are damaged, or do not belong together.
+        DamagedInputError: the files are damaged, or do not belong together.
     """
 
     def __init__(self, path: str | os.PathLike[str], fix_lua_indexing: bool = False) -> None:
@@ -61,7 +61,7 @@ class IndexedDataset(TokenFileDataset):
         dtype, sizes = _read_index(index_path(name))
         num_bytes = Path(data_path(name)).stat().st_size
         if num_bytes != sizes.sum() * dtype.itemsize:
-            raise CorruptFileError(
+            raise DamagedInputError(
                 f"{data_path(name)}: its index has {sizes.sum()} elements of {dtype}, which are"
                 f" {sizes.sum() * dtype.itemsize} bytes; the file has {num_bytes}. Write both anew"
             )
@@ -161,16 +161,16 @@ def _read_index(path: str) -> tuple[np.dtype[Any], NDArray[np.int64]]:
     """The type of the tokens and how many each item has."""
     data = Path(path).read_bytes()
     if len(data) < _HEADER.size or not data.startswith(MAGIC):
-        raise CorruptFileError(f"{path}: it does not begin with {MAGIC!r}, so it is no index of this format")
+        raise DamagedInputError(f"{path}: it does not begin with {MAGIC!r}, so it is no index of this format")
     _, version, type_code, element, items, dimensions = _HEADER.unpack_from(data)
     expected = _HEADER.size + 8 * (2 * (items + 1) + dimensions)
     if version != _VERSION or len(data) != expected:
-        raise CorruptFileError(
+        raise DamagedInputError(
             f"{path}: version {version} of {len(data)} bytes; an index of {items} items has version {_VERSION} and"
             f" {expected} bytes. It is cut off or damaged"
         )
     if type_code not in DTYPES:
-        raise CorruptFileError(f"{path}: unknown type code {type_code}; the codes are {sorted(DTYPES)}")
+        raise DamagedInputError(f"{path}: unknown type code {type_code}; the codes are {sorted(DTYPES)}")
     dtype = DTYPES[type_code]
     dtype = np.dtype(np.float32) if dtype.kind == "f" and element == np.dtype(np.float32).itemsize else dtype
     offsets = np.frombuffer(data, "<i8", items + 1, _HEADER.size + 8 * (items + 1)).astype(np.int64)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raydata_ext.sources.index_layout import MAGIC as MMAP_MAGIC
+from raydata_ext.sources.token_types import best_fitting_int_dtype
 from raydata_ext.text.indexed.indexed_dataset import MAGIC as LEGACY_MAGIC
 from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
-from raydata_ext.text.indexed.mmap_index import MAGIC as MMAP_MAGIC
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
 from raydata_ext.text.indexed.token_file import exists, index_path
-from raydata_ext.text.indexed.token_types import best_fitting_int_dtype
 from raydata_ext.text.raw_text_dataset import IndexedRawTextDataset
 from raydata_ext.text.wrappers.concat_dataset import ConcatDataset
 
@@ -47,7 +47,7 @@ def load_indexed_dataset(
         The dataset; None where there is none.
 
     Raises:
-        CorruptFileError: files are damaged.
+        DamagedInputError: files are damaged.
         ValueError: raw text without a dictionary, or an unknown `dataset_impl`.
     """
     datasets: list[FairseqDataset] = []

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raydata_ext.sources.token_types import cast_tokens, code
 from raydata_ext.table import temporary_name
 from raydata_ext.text.contract.tensors import to_array
-from raydata_ext.text.indexed.mmap_index import Layout, MMapIndex, read_mmap_index, write_mmap_index
+from raydata_ext.text.indexed.mmap_index import MMapIndex, read_mmap_index, write_mmap_index
 from raydata_ext.text.indexed.token_file import data_path, index_path
-from raydata_ext.text.indexed.token_types import cast_tokens, code
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from typing_extensions import Self
+
+    from raydata_ext.sources.index_layout import Layout
 
 
 class MMapIndexedDatasetBuilder:

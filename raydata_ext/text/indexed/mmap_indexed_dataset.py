@@ -33,7 +33,7 @@ class MMapIndexedDataset(TokenFileDataset):
 
     Raises:
         FileNotFoundError: a file is missing.
-        CorruptFileError: the files are damaged, or do not belong together.
+        DamagedInputError: the files are damaged, or do not belong together.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

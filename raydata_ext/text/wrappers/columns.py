@@ -13,7 +13,7 @@ from raydata_ext.text.contract.sizes import position
 from raydata_ext.text.contract.tensors import to_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -108,9 +108,6 @@ class ListDataset(BaseWrapperDataset):
         super().__init__(dataset)
         if sizes is not None:
             self.sizes = sizes
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.dataset)
 
     @override
     def collate_arrays(self, samples: Sequence[Any]) -> list[Any]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from typing_extensions import override
 
 from raydata_ext.text.contract import children
-from raydata_ext.text.contract.parent_dataset import ParentDataset
-from raydata_ext.text.contract.sizes import as_sizes, position
+from raydata_ext.text.contract.sizes import as_sizes
+from raydata_ext.text.wrappers.named_datasets import NamedDatasets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raydata_ext.text.contract.sizes import IntArray
 
 
-class NestedDictionaryDataset(ParentDataset):
+class NestedDictionaryDataset(NamedDatasets):
     """A tree of datasets, row by row. A batch is the same tree of the batches that they make.
 
     An item is a flat dict of the items of all, under their way from the root: `net_input.src_tokens`, or for the first
@@ -34,7 +34,7 @@ class NestedDictionaryDataset(ParentDataset):
     """
 
     def __init__(self, defn: Mapping[str, Any], sizes: Any = None) -> None:
-        self.defn = _flatten(defn)
+        super().__init__(_flatten(defn))
         self._tree = defn
         for path, dataset in self.defn.items():
             if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
@@ -48,25 +48,9 @@ class NestedDictionaryDataset(ParentDataset):
         if sizes is not None:
             self.sizes = _columns(sizes, self)
 
-    @property
-    @override
-    def children(self) -> Sequence[Any]:
-        return list(self.defn.values())
-
     @override
     def __len__(self) -> int:
         return self._length
-
-    @override
-    def __getitem__(self, index: SupportsIndex) -> dict[str, Any]:
-        row = position(index, self)
-        return {path: dataset[row] for path, dataset in self.defn.items()}
-
-    @override
-    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        rows = [position(index, self) for index in indices]
-        columns = [children.items_of(dataset, rows) for dataset in self.defn.values()]
-        return [dict(zip(self.defn, items, strict=True)) for items in zip(*columns, strict=True)]
 
     @override
     def collate_arrays(self, samples: Sequence[Mapping[str, Any]]) -> Any:

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from raydata_ext.errors import CorruptFileError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
 
 INDEX = b"TNTIDX\0\0" + struct.pack("<5Q3q3q2q", 1, 4, 4, 2, 2, 0, 1, 2, 0, 3, 4, 3, 1)
@@ -84,5 +84,5 @@ def test_a_token_that_does_not_fit_is_an_error_and_leaves_nothing(tmp_path):
 def test_damage_is_found_and_named(tmp_path, index, message):
     (tmp_path / "x.idx").write_bytes(index)
     (tmp_path / "x.bin").write_bytes(b"\0" * 4)
-    with pytest.raises(CorruptFileError, match=message):
+    with pytest.raises(DamagedInputError, match=message):
         IndexedDataset(tmp_path / "x")

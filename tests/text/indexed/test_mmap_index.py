@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from raydata_ext.errors import CorruptFileError
+from raydata_ext.errors import DamagedInputError
 from raydata_ext.text.indexed.mmap_index import MMapIndex, read_mmap_index, write_mmap_index
 
 SIZES = np.array([2, 0, 3, 1], np.int32)
@@ -75,6 +75,6 @@ def test_none_and_one_item_are_fine(tmp_path, items, layout):
 )
 def test_damage_is_found_and_named(tmp_path, content, bin_bytes, message):
     (tmp_path / "x.idx").write_bytes(content)
-    with pytest.raises(CorruptFileError, match=message) as raised:
+    with pytest.raises(DamagedInputError, match=message) as raised:
         read_mmap_index(tmp_path / "x.idx", bin_bytes)
     assert "x.idx" in str(raised.value)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from raydata_ext.text.iterators import StreamingEpochBatchIterator
 
@@ -65,6 +67,32 @@ def test_any_number_of_shards_goes_on_with_exactly_the_rest(kind, at, shards):
     seen += [element for step in zip(*parts, strict=True) for element in step]
     assert [element for element in seen if element is not None] == [(1, row) for row in range(9)]
     assert next(later[0].next_epoch_itr()) == (2, 0)
+
+
+@given(
+    count=st.integers(0, 30),
+    stages=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(0, 4)), min_size=1, max_size=4),
+    kind=st.sampled_from([Stream, StreamWithLength]),
+    buffer_size=st.sampled_from([0, 2]),
+)
+@settings(max_examples=100, deadline=None)
+def test_any_numbers_of_shards_and_elements_a_batch_in_turn_visit_each_element_once(count, stages, kind, buffer_size):
+    """Each stage resumes the state of the one before with its own shards and batches, and does some steps."""
+    seen, state = [], None
+    for shards, max_sentences, steps in [*stages, (2, 1, 1000)]:
+        every = streams(kind, count, shards, max_sentences=max_sentences, collate_fn=list, buffer_size=buffer_size)
+        for one in every:
+            if state is not None:
+                one.load_state_dict(state)
+        if every[0].epoch > 1:
+            break
+        running = [one.next_epoch_itr() for one in every]
+        parts = [[next(one) for _ in range(steps) if one.has_next()] for one in running]
+        seen += [element for step in zip(*parts, strict=True) for batch in step for element in batch]
+        states = [one.state_dict() for one in every]
+        assert all(other == states[0] for other in states)
+        state = states[0]
+    assert sorted(seen) == [(1, row) for row in range(count)]
 
 
 def test_elements_are_collated_to_batches():

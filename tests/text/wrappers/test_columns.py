@@ -43,3 +43,8 @@ def test_a_list_gives_lists():
     dataset = ListDataset(["a", "b"], [1, 1])
     assert (list(dataset), dataset[1], dataset.collater(["a", "b"])) == (["a", "b"], "b", ["a", "b"])
     assert (dataset.size(0), dataset.sizes.tolist(), dataset.num_tokens(1)) == (1, [1, 1], 1)
+
+
+def test_what_has_an_item_of_any_number_ends_after_the_rows_that_it_has():
+    assert list(IdDataset()) == list(NumSamplesDataset()) == []
+    assert IdDataset()[7] == 7
