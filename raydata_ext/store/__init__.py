@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raydata_ext.remote import Retries
 from raydata_ext.store.dataset_directory import (
     DatasetDirectory,
     data_file_name,
@@ -12,11 +13,12 @@ from raydata_ext.store.dataset_directory import (
     write_dataset_directory,
 )
 from raydata_ext.store.directory_files import open_directory
+from raydata_ext.store.directory_tables import ShardTable, open_tables
 from raydata_ext.store.garbage_collection import Garbage, GarbageReport, collect_garbage
 from raydata_ext.store.huggingface_files import FormatState
 from raydata_ext.store.manifest import Manifest, ShardFile
+from raydata_ext.store.node_cache import NodeCache
 from raydata_ext.store.receipt import Receipt
-from raydata_ext.store.retrying import Retries
 from raydata_ext.store.store import Store
 from raydata_ext.store.verification import BadEntry, VerificationReport, verify
 
@@ -27,15 +29,18 @@ __all__ = [
     "Garbage",
     "GarbageReport",
     "Manifest",
+    "NodeCache",
     "Receipt",
     "Retries",
     "ShardFile",
+    "ShardTable",
     "Store",
     "VerificationReport",
     "collect_garbage",
     "data_file_name",
     "holds_dataset",
     "open_directory",
+    "open_tables",
     "prepare_dataset_directory",
     "read_dataset_directory",
     "verify",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from raydata_ext.errors import CorruptFileError, RaydataError, StaleFileError, StoreError
 from raydata_ext.store.directory_files import DirectoryFiles, open_directory
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    Place: TypeAlias = str | os.PathLike[str] | DirectoryFiles
+    """A path, a URL, or what `open_directory` made of one, with options of its file system."""
+
 logger = logging.getLogger(__name__)
 
 _DATA_FILE = re.compile(r"data-\d{5,}-of-\d{5,}\.arrow")
@@ -43,7 +46,7 @@ class DatasetDirectory:
     """A dataset on disk, all of whose shard files are there.
 
     Args:
-        path: Absolute path of the directory, or URL.
+        place: The directory.
         files: Shard files in the order of their rows; rows and checksum are None where Hugging Face wrote them.
         fingerprint: Fingerprint of the dataset.
         schema: Its schema, or None where only the shard files tell.
@@ -52,13 +55,18 @@ class DatasetDirectory:
         manifest: Our manifest, or None.
     """
 
-    path: str
+    place: DirectoryFiles
     files: tuple[ShardFile, ...]
     fingerprint: str
     schema: pa.Schema | None = None
     split: str | None = None
     format: FormatState = field(default_factory=FormatState)
     manifest: Manifest | None = None
+
+    @property
+    def path(self) -> str:
+        """Absolute path of the directory, or URL."""
+        return self.place.path
 
     def file_path(self, file: ShardFile) -> str:
         """Return the path of one of the files."""
@@ -80,7 +88,7 @@ def data_file_name(index: int, count: int) -> str:
     return f"data-{index:05d}-of-{count:05d}.arrow"
 
 
-def prepare_dataset_directory(path: str | os.PathLike[str]) -> None:
+def prepare_dataset_directory(path: Place) -> None:
     """Make the directory ready to be written: it is made, or an older dataset in it ceases to count as one.
 
     Its shard files stay until the new ones stand, so whoever has them mapped can go on.
@@ -104,7 +112,7 @@ def prepare_dataset_directory(path: str | os.PathLike[str]) -> None:
 
 
 def write_dataset_directory(
-    path: str | os.PathLike[str],
+    path: Place,
     files: Sequence[ShardFile],
     *,
     schema: pa.Schema,
@@ -151,7 +159,7 @@ def write_dataset_directory(
     return _from_manifest(directory, manifest, state)
 
 
-def read_dataset_directory(path: str | os.PathLike[str]) -> DatasetDirectory:
+def read_dataset_directory(path: Place) -> DatasetDirectory:
     """Read what a directory holds, one of ours or one of Hugging Face's; no shard file is opened.
 
     Args:
@@ -168,7 +176,7 @@ def read_dataset_directory(path: str | os.PathLike[str]) -> DatasetDirectory:
         raise StoreError(f"{directory.path}: {error}") from error
 
 
-def holds_dataset(path: str | os.PathLike[str], fingerprint: str) -> bool:
+def holds_dataset(path: Place, fingerprint: str) -> bool:
     """Tell whether a directory holds this very dataset, complete, so that there is nothing to write.
 
     Args:
@@ -183,7 +191,7 @@ def holds_dataset(path: str | os.PathLike[str], fingerprint: str) -> bool:
     return found.manifest is not None and found.fingerprint == fingerprint
 
 
-def verify_dataset_directory(path: str | os.PathLike[str]) -> Iterator[tuple[ShardFile, RaydataError]]:
+def verify_dataset_directory(path: Place) -> Iterator[tuple[ShardFile, RaydataError]]:
     """Read all shard files of a directory and compare them with the manifest.
 
     Args:
@@ -216,7 +224,7 @@ def _read_directory(directory: DirectoryFiles) -> DatasetDirectory:
         logger.warning("%s: %s is of an older dataset and not used", directory.path, MANIFEST_FILE)
     sizes = _sizes(directory, state.file_names, STATE_FILE)
     files = tuple(ShardFile(name, sizes[name]) for name in state.file_names)
-    return DatasetDirectory(directory.path, files, state.fingerprint, None, state.split, state.format)
+    return DatasetDirectory(directory, files, state.fingerprint, None, state.split, state.format)
 
 
 def _verify_file(path: str, file: ShardFile) -> RaydataError | None:
@@ -259,7 +267,7 @@ def _remove_leftovers(directory: DirectoryFiles, keep: set[str]) -> None:
 
 def _from_manifest(directory: DirectoryFiles, manifest: Manifest, state: DatasetState) -> DatasetDirectory:
     return DatasetDirectory(
-        directory.path,
+        directory,
         manifest.shards,
         manifest.fingerprint,
         manifest.schema,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -11,20 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fsspec
 from typing_extensions import override
 
 from raydata_ext.errors import StoreError
+from raydata_ext.remote import Retries, StorageOptions, find_file_system, find_version
 from raydata_ext.store.atomic_files import write_file_atomically
 from raydata_ext.store.orphans import is_orphan
-from raydata_ext.store.retrying import Retries
+from raydata_ext.store.transfer import download, has_no_directories, upload
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
-
-_OBJECT_STORES = frozenset({"s3", "gs", "gcs", "abfs", "az", "adl", "oss", "oci", "cos", "tos"})
 
 
 class DirectoryFiles(ABC):
@@ -77,14 +75,21 @@ class DirectoryFiles(ABC):
         """A local path of a file, for as long as the context lasts."""
 
 
-def open_directory(path: str | os.PathLike[str]) -> DirectoryFiles:
+def open_directory(
+    path: str | os.PathLike[str] | DirectoryFiles, storage_options: StorageOptions | None = None
+) -> DirectoryFiles:
     """The files of a directory, which need not exist.
 
     Args:
-        path: a path, or a URL that fsspec knows.
+        path: a path, or a URL that fsspec knows; what this function returned is returned as it is.
+        storage_options: further arguments of the file system of a URL.
     """
-    place = str(path).removeprefix("file://")
-    return RemoteDirectory(place.rstrip("/")) if "://" in place else LocalDirectory(str(Path(place).absolute()))
+    if isinstance(path, DirectoryFiles):
+        return path
+    place = os.fspath(path).removeprefix("file://")
+    if "://" in place:
+        return RemoteDirectory(place.rstrip("/"), dict(storage_options or {}))
+    return LocalDirectory(str(Path(place).expanduser().absolute()))
 
 
 @dataclass(frozen=True)
@@ -156,6 +161,7 @@ class RemoteDirectory(DirectoryFiles):
     """Of an object store, or what else fsspec knows; requests that fail for a passing reason are made again."""
 
     path: str
+    storage_options: StorageOptions = field(default_factory=dict, repr=False)  # it may hold secrets
     retries: Retries = field(default_factory=Retries)
 
     @override
@@ -177,8 +183,9 @@ class RemoteDirectory(DirectoryFiles):
 
     @override
     def sizes(self, names: Sequence[str]) -> dict[str, int]:
-        sizes = {one["name"].rpartition("/")[2]: int(one["size"] or 0) for one in self._infos()}
-        return {name: sizes[name] for name in names if name in sizes}
+        listed = {one["name"].rpartition("/")[2]: one["size"] for one in self._infos()}
+        sizes = {name: self._size(name) if listed.get(name) is None else int(listed[name]) for name in names}
+        return {name: size for name, size in sizes.items() if size is not None}
 
     @override
     def read(self, name: str) -> bytes | None:
@@ -203,29 +210,36 @@ class RemoteDirectory(DirectoryFiles):
         with tempfile.TemporaryDirectory(prefix="raydata_ext-") as directory:
             local = Path(directory, name)
             yield str(local)
-            try:
-                self._try("writing", name, lambda at: self._file_system.put_file(str(local), at))
-            except FileNotFoundError as error:
-                raise StoreError(
-                    f"writing {self.path}/{name}: {error}; make the bucket first, or correct the URL"
-                ) from error
+            upload(local, f"{self.path}/{name}", self.storage_options, self.retries)
 
     @override
     @contextlib.contextmanager
     def fetched(self, name: str) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="raydata_ext-") as directory:
-            local = str(Path(directory, name))
-            self._try("reading", name, lambda at: self._file_system.get_file(at, local))
-            yield local
+            local = Path(directory, Path(name).name)
+            download(f"{self.path}/{name}", local, None, self.storage_options, self.retries)
+            yield str(local)
+
+    def version(self, name: str) -> str:
+        """What tells this content of a file from a later one: its tag or time; empty where the place tells neither."""
+        return "".join(find_version(self._try("looking at", name, self._file_system.info)))
 
     @functools.cached_property
     def _location(self) -> tuple[Any, str]:
-        file_system, path = fsspec.core.url_to_fs(self.path)
+        file_system, path = find_file_system(self.path, self.storage_options)
         return file_system, path.rstrip("/")
 
     @property
     def _file_system(self) -> Any:
         return self._location[0]
+
+    def _size(self, name: str) -> int | None:
+        """Size of a file that is not listed, or without a size: web servers may list nothing."""
+        try:
+            size = self._try("looking at", name, self._file_system.info)["size"]
+        except FileNotFoundError:
+            return None
+        return None if size is None else int(size)
 
     def _infos(self) -> list[dict[str, Any]]:
         def listing(at: str) -> list[dict[str, Any]]:
@@ -242,9 +256,3 @@ class RemoteDirectory(DirectoryFiles):
     def _try(self, doing: str, name: str, action: Callable[[str], Any]) -> Any:
         at = f"{self._location[1]}/{name}" if name else self._location[1]
         return self.retries.run(f"{doing} {self.path}/{name}", lambda: action(at))
-
-
-def has_no_directories(file_system: Any) -> bool:
-    """Whether files can be written anywhere, and to make directories would mean to make a missing bucket."""
-    protocols = file_system.protocol
-    return not _OBJECT_STORES.isdisjoint([protocols] if isinstance(protocols, str) else protocols)

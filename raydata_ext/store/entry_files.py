@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from raydata_ext.store.receipt import Receipt
+    from raydata_ext.table import MemoryMappedTable
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,9 @@ class EntryFiles(Protocol):
 
     def release(self, receipt: Receipt) -> None:
         """Say that a path that `local_path` gave is no longer needed."""
+
+    def table(self, receipt: Receipt) -> MemoryMappedTable:
+        """Return the shard as a table; no file is touched before its rows are."""
 
     def verify(self, receipt: Receipt) -> None:
         """Read all of the shard file and compare it with the receipt."""

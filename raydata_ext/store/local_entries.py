@@ -29,6 +29,7 @@ from raydata_ext.store.receipt import (
     receipt_file_name,
 )
 from raydata_ext.store.staging import staging_name
+from raydata_ext.table.memory_mapped import MemoryMappedTable
 from raydata_ext.table.verify import checksum_file, verify_ipc_file
 
 if TYPE_CHECKING:
@@ -134,6 +135,12 @@ class LocalEntries:
 
     def release(self, receipt: Receipt) -> None:
         """Do nothing: the path is that of the entry."""
+
+    def table(self, receipt: Receipt) -> MemoryMappedTable:
+        """Return the shard as a table, which maps the file when its rows are looked at."""
+        return MemoryMappedTable.from_file(
+            self.local_path(receipt), schema=receipt.schema, num_rows=receipt.rows, num_bytes=receipt.num_bytes
+        )
 
     def verify(self, receipt: Receipt) -> None:
         """Read all of the shard file and compare it with the receipt."""

@@ -1,29 +1,33 @@
-"""Copies of remote shard files on the disk of this machine, shared by its processes, bounded in size.
+"""Copies of remote files on the disk of this machine, shared by its processes, bounded in size.
 
-A copy is named by key and checksum, so it never goes stale, and is found again after a restart. A process that uses a
+A copy is named after its content, so it never goes stale, and is found again after a restart. A process that uses a
 copy holds a *hard link* of its own to it, under `in_use/<host>.<process id>/`, and hands out the path of that link. So
-no lock is needed: whoever evicts a copy removes its shared name only, and skips copies with further links, since
-removing those would free nothing. Links of processes that have ended are removed when room is needed.
+eviction needs no lock: whoever evicts a copy removes its shared name only, and skips copies with further links, since
+removing those would free nothing. Links of processes that have ended are removed when room is needed. Processes that
+want the same copy at the same time wait for the one that fetches it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import socket
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 import xxhash
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
-from raydata_ext.errors import CorruptFileError, StoreError
+from raydata_ext.errors import CorruptFileError, NoRoomError, StoreError
 from raydata_ext.store.orphans import is_orphan, owner_is_gone
 from raydata_ext.table.ipc_writer import temporary_name
 from raydata_ext.table.verify import checksum_file
@@ -31,12 +35,17 @@ from raydata_ext.table.verify import checksum_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+LOCAL_DIR_VARIABLE = "RAYDATA_EXT_LOCAL_DIR"
+MAX_LOCAL_BYTES_VARIABLE = "RAYDATA_EXT_MAX_LOCAL_BYTES"
+
 _IN_USE = "in_use"
+_LOCKS = "locks"
 
 _DISK_SHARE_LEFT_FREE = 0.1
 
 _holders: Counter[str] = Counter()  # how often this process uses each of its links
 _holders_lock = threading.Lock()
+_given_up: deque[str] = deque()  # links that were released once more while another thread held the lock
 os.register_at_fork(
     before=_holders_lock.acquire, after_in_parent=_holders_lock.release, after_in_child=_holders_lock.release
 )
@@ -44,46 +53,57 @@ os.register_at_fork(
 
 @dataclass(frozen=True)
 class NodeCache:
-    """A directory of copies.
+    """The copies of a machine: a value that travels, and stands for the copies of the machine that it is used on.
 
     Args:
-        directory: Where the copies are, on a disk of this machine. Made when first needed.
-        max_bytes: Bound of the size of all copies; None for all of the disk but a tenth. Several processes that fetch
-            at the same time can exceed it by what they are fetching.
-        private: Whether the directory must belong to this user, as is needed where everybody may make one.
+        directory: Where the copies are, on a disk of the machine; made when first needed. None is what the environment
+            variable `RAYDATA_EXT_LOCAL_DIR` of the process says, else a directory of the user's own below the system's
+            directory for temporary files.
+        max_bytes: Bound of the size of all copies in the directory; several processes that fetch at the same time can
+            exceed it by what they are fetching. None is what `RAYDATA_EXT_MAX_LOCAL_BYTES` says, as a number of bytes
+            or as in `500GB`, else all of the disk but a tenth.
     """
 
-    directory: str
+    directory: str | None = None
     max_bytes: int | None = None
-    private: bool = False
 
-    def hold(self, name: str, num_bytes: int, checksum: str, download: Callable[[Path], None]) -> str:
+    @property
+    def path(self) -> Path:
+        """The directory on this machine."""
+        return Path(self._chosen_directory or default_node_directory()).absolute()
+
+    def hold(self, name: str, num_bytes: int, checksum: str | None, download: Callable[[Path], None]) -> str:
         """Return the path of a copy, which stays valid until `release` or the end of this process.
 
         Args:
-            name: File name of the copy; the same name always stands for the same bytes.
+            name: File name of the copy, which ends in `.arrow`; the same name always stands for the same bytes.
             num_bytes: Size of the file.
-            checksum: xxh3-128 of the file, 32 hex digits.
+            checksum: xxh3-128 of the file, 32 hex digits; None where only its size is known.
             download: Writes the file to the path it is given; called if there is no copy.
 
         Raises:
-            StoreError: If the copies in use leave no room.
+            NoRoomError: If the copies in use leave no room.
             CorruptFileError: If the file that was downloaded is not the one expected.
         """
-        copy, link = Path(self.directory, name), self._link(name)
+        copy, link = self.path / name, self._link(name)
         if not _hold_link(copy, link, num_bytes):
-            self._fetch(copy, link, num_bytes, checksum, download)
+            self.make_directory()
+            with _locked(self.path / _LOCKS, name):
+                if not _hold_link(copy, link, num_bytes):  # nobody fetched it meanwhile
+                    self._fetch(copy, link, num_bytes, checksum, download)
         return str(link)
 
     def release(self, name: str) -> None:
-        """Say that a path that `hold` gave is no longer needed. Its last user in this process gives up the link."""
-        link = self._link(name)
-        with _holders_lock:
-            if _holders[str(link)] > 0:
-                _holders[str(link)] -= 1
-                if _holders[str(link)] == 0:
-                    del _holders[str(link)]
-                    link.unlink(missing_ok=True)
+        """Say that a path that `hold` gave is no longer needed. Its last user in this process gives up the link.
+
+        It never waits, since garbage collection may call it at any moment, even within a call of `hold`.
+        """
+        _given_up.append(str(self._link(name)))
+        if _holders_lock.acquire(blocking=False):
+            try:
+                _give_up_links()
+            finally:
+                _holders_lock.release()
 
     def adopt(self, path: Path, name: str) -> None:
         """Make a file that was written into the directory of copies a copy itself.
@@ -92,7 +112,7 @@ class NodeCache:
             path: The file.
             name: File name of the copy.
         """
-        path.replace(self.make_directory() / name)
+        path.replace(self.path / name)
         with contextlib.suppress(StoreError):  # the copy stands; the next fetch says so if there is no room left
             self._make_room(0)
 
@@ -100,20 +120,29 @@ class NodeCache:
         """Return the directory, after making it if need be.
 
         Raises:
-            StoreError: If it shall be private and belongs to another user.
+            StoreError: If it is the default one and belongs to another user, or is a link.
         """
-        directory = Path(self.directory)
-        directory.mkdir(mode=0o700 if self.private else 0o777, parents=True, exist_ok=True)
-        if self.private and directory.stat().st_uid != os.getuid():
-            raise StoreError(f"{directory} belongs to another user; give a local_dir of your own")
+        private = not self._chosen_directory  # everybody may make a directory among the temporary files
+        directory = self.path
+        directory.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+        status = directory.lstat()
+        if private and (status.st_uid != os.getuid() or not S_ISDIR(status.st_mode)):
+            raise StoreError(
+                f"{directory} belongs to another user or is a link; set {LOCAL_DIR_VARIABLE} to a directory of your own"
+            )
         return directory
+
+    @property
+    def _chosen_directory(self) -> str:
+        return self.directory or os.environ.get(LOCAL_DIR_VARIABLE, "")
 
     def _link(self, name: str) -> Path:
         owner = f"{quote(socket.gethostname(), safe='')}.{os.getpid()}"
-        return Path(self.directory, _IN_USE, owner, name)
+        return self.path / _IN_USE / owner / name
 
-    def _fetch(self, copy: Path, link: Path, num_bytes: int, checksum: str, download: Callable[[Path], None]) -> None:
-        self.make_directory()
+    def _fetch(
+        self, copy: Path, link: Path, num_bytes: int, checksum: str | None, download: Callable[[Path], None]
+    ) -> None:
         self._make_room(num_bytes)
         temporary = temporary_name(copy)
         try:
@@ -121,10 +150,7 @@ class NodeCache:
             if not _is_whole(temporary, num_bytes, checksum):
                 download(temporary)  # it may have been damaged on its way
             if not _is_whole(temporary, num_bytes, checksum):
-                raise CorruptFileError(
-                    f"{copy.name}: what was fetched is not what its receipt describes ({num_bytes} bytes of checksum "
-                    f"{checksum}); discard the entry and compute it again"
-                )
+                raise CorruptFileError(f"what was fetched is not {num_bytes} bytes of checksum {checksum}")
             if not _hold_link(temporary, link, num_bytes):  # before others see the copy, and could evict it
                 raise StoreError(
                     f"{temporary} was removed while it was in use; nobody else may write to that directory"
@@ -138,9 +164,9 @@ class NodeCache:
         self._remove_leftovers()
         sizes = {}
         unused = []
-        for path, status in _files_below(Path(self.directory)):
+        for path, status in _files_below(self.path):
             sizes[status.st_ino] = status.st_size
-            if path.parent == Path(self.directory) and path.suffix == ".arrow" and status.st_nlink == 1:
+            if path.parent == self.path and path.suffix == ".arrow" and status.st_nlink == 1:
                 unused.append((status.st_mtime, status.st_size, path))
         total = sum(sizes.values())
         limit = self._limit(total)
@@ -150,48 +176,77 @@ class NodeCache:
             path.unlink(missing_ok=True)
             total -= size
         if total + num_bytes > limit:
-            raise StoreError(
-                f"{self.directory}: no room for {num_bytes} bytes, since {total} of at most {limit} are in use by live "
-                "processes; raise max_local_bytes, give a larger disk as local_dir, or release shards that were read"
+            raise NoRoomError(
+                f"{self.path}: no room for {num_bytes} bytes, since {total} of at most {limit} are in use by live "
+                f"processes; raise max_local_bytes ({MAX_LOCAL_BYTES_VARIABLE}), give a larger disk as local_dir "
+                f"({LOCAL_DIR_VARIABLE}), or hold on to fewer rows at a time",
+                may_pass=num_bytes + self._own_bytes() <= limit,
             )
+
+    def _own_bytes(self) -> int:
+        """Size of the copies that this process uses."""
+        return sum(status.st_size for _, status in _files_below(self._link("").parent))
 
     def _limit(self, total: int) -> int:
         if self.max_bytes is not None:
             return self.max_bytes
-        disk = shutil.disk_usage(self.directory)
+        if text := os.environ.get(MAX_LOCAL_BYTES_VARIABLE):
+            try:
+                return int(TypeAdapter(ByteSize).validate_python(text))
+            except ValidationError as error:
+                raise StoreError(f"{MAX_LOCAL_BYTES_VARIABLE} is {text!r}; give a size such as 500GB") from error
+        disk = shutil.disk_usage(self.path)
         return total + max(0, disk.free - int(disk.total * _DISK_SHARE_LEFT_FREE))
 
     def _remove_leftovers(self) -> None:
         """Remove what processes that have ended were writing, and their links."""
         now = time.time()
-        for links in Path(self.directory, _IN_USE).glob("*.*"):
+        for links in (self.path / _IN_USE).glob("*.*"):
             host, _, process_id = links.name.rpartition(".")
             with contextlib.suppress(FileNotFoundError):  # another process removes it as well
                 if process_id.isdigit() and owner_is_gone(unquote(host), int(process_id), links.stat().st_mtime, now):
                     shutil.rmtree(links)
-        for path in Path(self.directory).glob(".*.tmp"):
+        for path in self.path.glob(".*.tmp"):
             with contextlib.suppress(FileNotFoundError):  # finished meanwhile
                 if is_orphan(path.name, path.stat().st_mtime, now):
                     path.unlink()
 
 
-def default_node_directory(url: str) -> str:
-    """Return the directory for copies of what is under a URL, in the system's directory for temporary files.
+def default_node_directory() -> str:
+    """Return the user's own directory for copies, in the system's directory for temporary files."""
+    return str(Path(tempfile.gettempdir(), f"raydata_ext-{os.getuid()}"))
 
-    Args:
-        url: URL of the store.
-    """
-    name = f"raydata_ext-{os.getuid()}-{xxhash.xxh3_64_hexdigest(url.encode())}"
-    return str(Path(tempfile.gettempdir(), name))
+
+@contextlib.contextmanager
+def _locked(directory: Path, name: str) -> Iterator[None]:
+    """Keep others on this machine, threads too, from fetching the same copy. A lock ends with its process."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / f"{xxhash.xxh3_64_intdigest(name.encode()) & 0xFF:02x}").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child that was forked has the file open, too
 
 
 def _hold_link(copy: Path, link: Path, num_bytes: int) -> bool:
     """Have one more user of this process's link, which is made if there is a whole copy to link to."""
     with _holders_lock:
+        _give_up_links()
         if _holders[str(link)] == 0 and not _make_link(copy, link, num_bytes):
             return False
         _holders[str(link)] += 1
         return True
+
+
+def _give_up_links() -> None:
+    """Do what `release` was called for; the lock is held."""
+    while _given_up:
+        link = _given_up.popleft()
+        if _holders[link] > 1:
+            _holders[link] -= 1
+        elif _holders.pop(link, 0):
+            Path(link).unlink(missing_ok=True)
 
 
 def _make_link(copy: Path, link: Path, num_bytes: int) -> bool:
@@ -208,8 +263,8 @@ def _make_link(copy: Path, link: Path, num_bytes: int) -> bool:
     return True
 
 
-def _is_whole(path: Path, num_bytes: int, checksum: str) -> bool:
-    return path.stat().st_size == num_bytes and checksum_file(path) == checksum
+def _is_whole(path: Path, num_bytes: int, checksum: str | None) -> bool:
+    return path.stat().st_size == num_bytes and checksum in (None, checksum_file(path))
 
 
 def _files_below(directory: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -16,15 +16,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fsspec
-import xxhash
-
-from raydata_ext.errors import CorruptFileError, StoreError
-from raydata_ext.store.directory_files import has_no_directories
+from raydata_ext.errors import CorruptFileError
+from raydata_ext.remote import Retries, StorageOptions, find_file_system
 from raydata_ext.store.entry_files import FileStatus, FoundReceipts
 from raydata_ext.store.receipt import Receipt, content_file_name, entry_directory, receipt_file_name
-from raydata_ext.store.retrying import Retries
+from raydata_ext.store.remote_file import RemoteFile
 from raydata_ext.store.staging import staging_name
+from raydata_ext.store.transfer import remote_checksum, upload
+from raydata_ext.table.memory_mapped import MemoryMappedTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from raydata_ext.store.node_cache import NodeCache
 
 _DIRECTORY_NAME = re.compile(r"[0-9a-f]{2}")
-_BLOCK_BYTES = 8 << 20
 _TIME_KEYS = ("LastModified", "last_modified", "mtime", "updated", "created")  # s3, azure, local and sftp, gcs, memory
 
 
@@ -49,7 +47,7 @@ class RemoteEntries:
 
     root: str
     copies: NodeCache
-    storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)  # it may hold secrets
+    storage_options: StorageOptions = field(default_factory=dict, repr=False)  # it may hold secrets
     retries: Retries = field(default_factory=Retries)
 
     def directories(self) -> list[str]:
@@ -96,12 +94,7 @@ class RemoteEntries:
         """Upload a staged file, keep it as the node-local copy, and return its name."""
         name = content_file_name(receipt.key, receipt.checksum)
         target = f"{entry_directory(receipt.key)}/{name}"
-        try:
-            self.retries.run(f"writing {self.root}/{target}", lambda: self._upload(staged, target, receipt.num_bytes))
-        except FileNotFoundError as error:
-            raise StoreError(
-                f"writing {self.root}/{target}: {error}; make the bucket first, or correct the URL"
-            ) from error
+        upload(Path(staged), f"{self.root}/{target}", self.storage_options, self.retries)
         self.copies.adopt(Path(staged), name)
         return name
 
@@ -111,34 +104,42 @@ class RemoteEntries:
         content = receipt.to_json()
         self.retries.run(f"writing {self.root}/{name}", lambda: self._file_system.pipe_file(self._path(name), content))
 
+    def remote_file(self, receipt: Receipt) -> RemoteFile:
+        """Return where the shard file is, and how it is copied."""
+        return RemoteFile(
+            f"{self.root}/{entry_directory(receipt.key)}/{receipt.file_name}",
+            content_file_name(receipt.key, receipt.checksum),
+            receipt.num_bytes,
+            receipt.checksum,
+            self.copies,
+            self.storage_options,
+            self.retries,
+        )
+
     def local_path(self, receipt: Receipt) -> str:
         """Return the path of the node-local copy, fetched if there is none; it stays valid until `release`."""
-        source = f"{entry_directory(receipt.key)}/{receipt.file_name}"
-
-        def download(target: Path) -> None:
-            self.retries.run(f"reading {self.root}/{source}", lambda: self._download(source, target, receipt.num_bytes))
-
-        name = content_file_name(receipt.key, receipt.checksum)
-        try:
-            return self.copies.hold(name, receipt.num_bytes, receipt.checksum, download)
-        except FileNotFoundError as error:
-            raise StoreError(f"{self.root}/{source} was deleted since it was looked up; look it up again") from error
+        return self.remote_file(receipt).hold()
 
     def release(self, receipt: Receipt) -> None:
         """Say that the node-local copy is no longer needed."""
-        self.copies.release(content_file_name(receipt.key, receipt.checksum))
+        self.remote_file(receipt).release()
+
+    def table(self, receipt: Receipt) -> MemoryMappedTable:
+        """Return the shard as a table, which copies the file wherever its rows are looked at."""
+        file = self.remote_file(receipt)
+        return MemoryMappedTable.from_file(
+            file.url, schema=receipt.schema, num_rows=receipt.rows, num_bytes=receipt.num_bytes, origin=file
+        )
 
     def verify(self, receipt: Receipt) -> None:
         """Read all of the shard file where it is, and compare its checksum with the receipt."""
-        name = f"{entry_directory(receipt.key)}/{receipt.file_name}"
+        url = self.remote_file(receipt).url
         try:
-            found = self.retries.run(f"reading {self.root}/{name}", lambda: self._checksum(name))
+            found = remote_checksum(url, receipt.num_bytes, self.storage_options, self.retries)
         except FileNotFoundError as error:
-            raise CorruptFileError(f"{self.root}/{name} is missing; compute it again") from error
+            raise CorruptFileError(f"{url} is missing; compute it again") from error
         if found != receipt.checksum:
-            raise CorruptFileError(
-                f"{self.root}/{name}: its checksum is {found}, {receipt.checksum} was expected; compute it again"
-            )
+            raise CorruptFileError(f"{url}: its checksum is {found}, {receipt.checksum} was expected; compute it again")
 
     def delete(self, name: str) -> None:
         """Delete a file; one that is not there is none to delete."""
@@ -147,7 +148,7 @@ class RemoteEntries:
 
     @functools.cached_property
     def _location(self) -> tuple[Any, str]:
-        file_system, path = fsspec.core.url_to_fs(self.root, **self.storage_options)
+        file_system, path = find_file_system(self.root, self.storage_options)
         return file_system, path.rstrip("/")
 
     @property
@@ -179,28 +180,6 @@ class RemoteEntries:
             if isinstance(content, Exception) and not isinstance(content, FileNotFoundError | KeyError):
                 raise content
         return {path: content for path, content in found.items() if isinstance(content, bytes)}
-
-    def _upload(self, source: str, name: str, num_bytes: int) -> None:
-        path = self._path(name)
-        if not has_no_directories(self._file_system):
-            self._file_system.makedirs(path.rpartition("/")[0], exist_ok=True)
-        self._file_system.put_file(source, path)
-        size = self._file_system.info(path)["size"]
-        if size != num_bytes:
-            raise ConnectionError(f"{size} of {num_bytes} bytes arrived")
-
-    def _download(self, name: str, target: Path, num_bytes: int) -> None:
-        self._file_system.get_file(self._path(name), str(target))
-        size = target.stat().st_size
-        if size != num_bytes:
-            raise ConnectionError(f"{size} of {num_bytes} bytes arrived")
-
-    def _checksum(self, name: str) -> str:
-        digest = xxhash.xxh3_128()
-        with self._file_system.open(self._path(name), "rb") as file:
-            while block := file.read(_BLOCK_BYTES):
-                digest.update(block)
-        return digest.hexdigest()
 
 
 def _status(name: str, info: Mapping[str, Any]) -> FileStatus:

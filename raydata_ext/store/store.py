@@ -14,20 +14,21 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raydata_ext.errors import StoreError
+from raydata_ext.remote import Retries
 from raydata_ext.store.local_entries import LocalEntries
-from raydata_ext.store.node_cache import NodeCache, default_node_directory
+from raydata_ext.store.node_cache import NodeCache
 from raydata_ext.store.receipt import Receipt, check_key, entry_directory
 from raydata_ext.store.remote_entries import RemoteEntries
-from raydata_ext.store.retrying import Retries
-from raydata_ext.table.memory_mapped import MemoryMappedTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from raydata_ext.remote import StorageOptions
     from raydata_ext.store.entry_files import EntryFiles
+    from raydata_ext.table import MemoryMappedTable
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class Store:
         sync: bool = False,
         local_dir: str | os.PathLike[str] | None = None,
         max_local_bytes: int | None = None,
-        storage_options: Mapping[str, Any] | None = None,
+        storage_options: StorageOptions | None = None,
         retries: Retries | None = None,
     ) -> Store:
         """Open a store; nothing is read or written yet.
@@ -65,9 +66,8 @@ class Store:
             url_or_path: A directory, which need not exist, or an fsspec URL.
             sync: Whether publication waits until the entry is on the disk. Without it an entry can be lost or damaged
                 when the machine loses power, which receipt and checksum reveal. Of no effect on a URL.
-            local_dir: For a URL: where node-local copies are kept; by default a directory of the user's own below the
-                system's directory for temporary files, the same in each process.
-            max_local_bytes: For a URL: bound of all node-local copies; by default all of the disk but a tenth.
+            local_dir: For a URL: where node-local copies are kept, see `NodeCache`.
+            max_local_bytes: For a URL: bound of all node-local copies, see `NodeCache`.
             storage_options: For a URL: further arguments of the fsspec file system.
             retries: For a URL: how often a request is tried that fails for a passing reason.
 
@@ -80,8 +80,7 @@ class Store:
         if place.startswith(("file://", "local://")):
             return cls(LocalEntries(str(Path(place.partition("://")[2]).absolute()), sync=sync))
         root = place.rstrip("/")
-        directory = default_node_directory(root) if local_dir is None else str(Path(local_dir).absolute())
-        copies = NodeCache(directory, max_local_bytes, private=local_dir is None)
+        copies = NodeCache(None if local_dir is None else str(Path(local_dir).absolute()), max_local_bytes)
         return cls(RemoteEntries(root, copies, dict(storage_options or {}), retries or Retries()))
 
     def find(self, keys: Iterable[str]) -> dict[str, Receipt]:
@@ -177,43 +176,25 @@ class Store:
         return self.files.local_path(receipt)
 
     def release(self, receipt: Receipt) -> None:
-        """Let the node-local copy go that `local_path` or `table` took; once for each of these calls.
+        """Let the node-local copy go that `local_path` took; once for each of its calls.
 
-        Tables that have been read from stay readable, since they hold the mapping. One that has not been opened yet, or
-        that is pickled and opened elsewhere, needs the copy.
+        What is mapped from it stays readable.
 
         Args:
             receipt: The receipt of the entry.
         """
         self.files.release(receipt)
 
-    def fetch(self, receipts: Iterable[Receipt], *, threads: int = 8) -> list[str]:
-        """Return `local_path` of many entries, copied several at a time.
-
-        Args:
-            receipts: Receipts of the entries.
-            threads: Number of copies at the same time.
-
-        Raises:
-            StoreError: If one can't be copied.
-            CorruptFileError: If one is not the file that its receipt describes.
-        """
-        with ThreadPoolExecutor(threads, thread_name_prefix="fetch") as pool:
-            return list(pool.map(self.local_path, receipts))
-
     def table(self, receipt: Receipt) -> MemoryMappedTable:
         """Return the shard as a table; the file is opened when rows are touched.
 
+        A remote file is then copied to the local disk of the machine that touches them. The copy stays as long as it
+        is mapped: as long as somebody holds rows, and while there is room.
+
         Args:
             receipt: The receipt of the entry.
-
-        Raises:
-            StoreError: As `local_path`.
-            CorruptFileError: As `local_path`.
         """
-        return MemoryMappedTable.from_file(
-            self.local_path(receipt), schema=receipt.schema, num_rows=receipt.rows, num_bytes=receipt.num_bytes
-        )
+        return self.files.table(receipt)
 
     def verify(self, receipt: Receipt) -> None:
         """Read all of a shard file where it is, and compare it with its receipt.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_OFFSET_32 = 2**31 - 1
+_FOR_ALL_INTEGERS = "; where integers are negative and beyond int64, say in schema= that they are decimal128(20, 0)"
 
 
 def cast_table(table: pa.Table, schema: pa.Schema, *, add_missing: bool = False) -> pa.Table:
@@ -135,7 +136,8 @@ def _cast_leaf(array: pa.Array, target: pa.DataType, path: str) -> pa.Array:
     try:
         return array.cast(target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        raise _cannot_cast(array.type, target, path, str(error)) from error
+        remedy = _FOR_ALL_INTEGERS if types.is_uint64(target) and types.is_signed_integer(array.type) else ""
+        raise _cannot_cast(array.type, target, path, f"{error}{remedy}") from error
 
 
 def _cast_dictionary(array: pa.Array, target: pa.DataType, path: str) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,14 @@ import pyarrow as pa
 from raydata_ext.errors import CorruptFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _FILE_MAGIC = b"ARROW1"
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, MemoryError)
 
 
-def open_ipc_file(path: str | os.PathLike[str]) -> pa.Table:
+def open_ipc_file(path: str | os.PathLike[str], *, when_unmapped: Callable[[], None] | None = None) -> pa.Table:
     """Open an Arrow IPC file, of stream or file format, as a table whose columns are views of the mapped file.
 
     Checked here, at a cost that does not depend on the size of the data: every message is well-formed, every buffer
@@ -28,6 +29,8 @@ def open_ipc_file(path: str | os.PathLike[str]) -> pa.Table:
 
     Args:
         path: a local file.
+        when_unmapped: is called when the last view of the file is gone, or at the end of the process; also where the
+            file cannot be opened.
 
     Returns:
         The table, one chunk per record batch. It holds the mapping but no open file. The file must not be changed in
@@ -37,7 +40,7 @@ def open_ipc_file(path: str | os.PathLike[str]) -> pa.Table:
         CorruptFileError: the file is empty, truncated, damaged, or no Arrow IPC file.
         FileNotFoundError: there is no such file.
     """
-    with _open_reader(path) as (source, reader):
+    with _open_reader(path, when_unmapped) as (source, reader):
         table = reader.read_all()
         table.validate()
         _require_end(source, reader)
@@ -70,9 +73,11 @@ def read_ipc_schema(path: str | os.PathLike[str]) -> pa.Schema:
 
 
 @contextmanager
-def _open_reader(path: str | os.PathLike[str]) -> Iterator[tuple[pa.MemoryMappedFile, pa.RecordBatchReader]]:
+def _open_reader(
+    path: str | os.PathLike[str], when_unmapped: Callable[[], None] | None = None
+) -> Iterator[tuple[pa.NativeFile, pa.RecordBatchReader]]:
     """Map the file and read its schema; whatever goes wrong until the caller is done with it is damage."""
-    with pa.memory_map(os.fspath(path)) as source:
+    with _mapped(os.fspath(path), when_unmapped) as source:
         size = source.size()
         try:
             reader = _make_reader(source, size)
@@ -85,7 +90,22 @@ def _open_reader(path: str | os.PathLike[str]) -> Iterator[tuple[pa.MemoryMapped
             ) from error
 
 
-def _make_reader(source: pa.MemoryMappedFile, size: int) -> pa.RecordBatchReader:
+def _mapped(path: str, when_unmapped: Callable[[], None] | None) -> pa.NativeFile:
+    """Map a file; views of it are views of one buffer, which Arrow keeps as long as there are any."""
+    if when_unmapped is None:
+        return pa.memory_map(path)
+    end = _End()
+    weakref.finalize(end, when_unmapped)
+    with pa.memory_map(path) as file:
+        whole = file.read_buffer()
+    return pa.BufferReader(pa.foreign_buffer(whole.address, whole.size, base=(whole, end)))
+
+
+class _End:
+    """Lives as long as the buffer that it is the base of."""
+
+
+def _make_reader(source: pa.NativeFile, size: int) -> pa.RecordBatchReader:
     if size == 0:
         raise ValueError("it is empty")
     if source.read_at(len(_FILE_MAGIC), 0) == _FILE_MAGIC:
@@ -116,6 +136,6 @@ def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def _require_end(source: pa.MemoryMappedFile, reader: pa.RecordBatchReader) -> None:
+def _require_end(source: pa.NativeFile, reader: pa.RecordBatchReader) -> None:
     if not isinstance(reader, pa.ipc.RecordBatchFileReader) and source.tell() != source.size():
         raise ValueError("the stream ends before the file does")

@@ -6,6 +6,8 @@ asked for. A number of opened parts are kept, the least recently used are let go
 
 from __future__ import annotations
 
+import logging
+import weakref
 from bisect import bisect_right
 from collections import OrderedDict
 from itertools import accumulate
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import pyarrow as pa
 
+from raydata_ext.errors import NoRoomError
 from raydata_ext.table.batch_index import BatchIndex
 from raydata_ext.table.gather import GatherIndex, Places, gather_table
 from raydata_ext.table.layouts import MAX_OFFSET, layout_of
@@ -24,7 +27,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_log = logging.getLogger(__name__)
+
 _MAX_OPEN_BATCHES = 65_536  # a record batch of three columns takes some 2 kB
+
+_indexes: weakref.WeakSet[RowIndex] = weakref.WeakSet()  # those that hold on to opened parts
+_indexes_lock = Lock()
+
+
+def let_go_of_parts() -> bool:
+    """Let go of all parts that tables of this process keep open; they are opened again when they are needed.
+
+    Returns:
+        Whether there were any.
+    """
+    with _indexes_lock:
+        indexes = list(_indexes)
+    return any([index.let_go() for index in indexes])  # noqa: C419 - all of them, not up to the first that had some
 
 
 class RowIndex:
@@ -80,7 +99,7 @@ class RowIndex:
         return self._part(number).row(row - self._starts[number])
 
     def fast_slice(self, offset: int = 0, length: int | None = None) -> pa.Table:
-        """Return a run of rows as a table, zero-copy.
+        """Return a run of rows as a table, zero-copy; copied where there is no room for all files that they are in.
 
         Args:
             offset: first row, not negative.
@@ -90,7 +109,12 @@ class RowIndex:
             IndexError: the offset is negative.
         """
         start, stop = clip_window(offset, length, self.num_rows)
-        return pa.Table.from_batches(list(self._slice(start, stop, keep=True)), schema=self.schema)
+        try:
+            return pa.Table.from_batches(list(self._slice(start, stop, keep=True)), schema=self.schema)
+        except NoRoomError:
+            if self._part_of(start) == self._part_of(stop - 1):
+                raise
+        return self._gather_part_by_part(np.arange(start, stop), MAX_OFFSET)  # out of the clause: it holds on to files
 
     def fast_gather(
         self,
@@ -114,7 +138,12 @@ class RowIndex:
             ValueError: there are no indices.
         """
         rows = _as_row_numbers(indices, (self.num_rows if stop is None else stop) - start) + start
-        return gather_table(self.schema, *self._find_all(rows), max_offset)
+        try:
+            return gather_table(self.schema, *self._find_all(rows), max_offset)
+        except NoRoomError:
+            if len(np.unique(self._parts_of(rows))) == 1:
+                raise
+        return self._gather_part_by_part(rows, max_offset)  # out of the clause, which holds on to files
 
     def iter_batches(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows from start up to stop in the record batches that they are in, one part open at a time."""
@@ -142,6 +171,15 @@ class RowIndex:
                 total += self._part(number).nbytes(begin, end)
         return total
 
+    def let_go(self) -> bool:
+        """Let go of all parts that are kept open; false if there are none."""
+        with self._lock:
+            had_some = bool(self._parts) or self._gather_index is not None
+            self._parts = OrderedDict()
+            self._open_batches = 0
+            self._gather_index = None
+        return had_some
+
     def _require_row(self, row: int) -> None:
         if not 0 <= row < self._starts[-1]:
             raise IndexError(f"row {row} is out of range for a table of {self._starts[-1]} rows")
@@ -166,6 +204,8 @@ class RowIndex:
             if number in self._parts:  # another thread was faster
                 return
             self._parts[number] = part
+            with _indexes_lock:
+                _indexes.add(self)
             self._open_batches += len(part.batches)
             while self._open_batches > _MAX_OPEN_BATCHES and len(self._parts) > 1:
                 _, oldest = self._parts.popitem(last=False)
@@ -175,6 +215,26 @@ class RowIndex:
         for number, begin, end in self.spans(start, stop):
             yield from self._part(number, keep=keep).slice(begin, end)
 
+    def _gather_part_by_part(self, rows: NDArray[np.int64], max_offset: int) -> pa.Table:
+        """Copy rows where there is no room for all files that they are in: from one part after the other.
+
+        Args:
+            rows: numbers of rows; int64, shape (n,).
+            max_offset: see `fast_gather`.
+        """
+        _log.info("%d rows are copied, since there is no room for all files that they are in", len(rows))
+        numbers = self._parts_of(rows)
+        order = np.argsort(numbers, kind="stable")
+        runs = np.split(rows[order], np.flatnonzero(np.diff(numbers[order])) + 1)
+        copied = pa.concat_tables([self.fast_gather(run, max_offset=max_offset) for run in runs])
+        if (order[:-1] < order[1:]).all():
+            return copied
+        return RowIndex.of_table(copied).fast_gather(np.argsort(order), max_offset=max_offset)
+
+    def _parts_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        numbers: NDArray[np.int64] = np.searchsorted(self._starts, rows, side="right") - 1
+        return numbers
+
     def _find_all(self, rows: NDArray[np.int64]) -> tuple[GatherIndex, Places]:
         """Find many rows, int64 of shape (n,), and open the parts that they are in."""
         before = self._gather_index
@@ -182,11 +242,12 @@ class RowIndex:
             places, found = before.find(rows)
             if found.all():
                 return before, places
+        numbers = np.unique(self._parts_of(rows)).tolist()
         opened = {} if before is None else before.parts
-        parts = {}
-        for number in np.unique(np.searchsorted(self._starts, rows, side="right") - 1).tolist():
-            first = self._starts[number]
-            parts[first] = opened.get(first) or self._part(number)
+        parts = {first: opened[first] for number in numbers if (first := self._starts[number]) in opened}
+        before, opened = None, {}  # the others may be let go
+        for number in numbers:
+            parts[self._starts[number]] = parts.get(self._starts[number]) or self._part(number)
         with self._lock:
             parts.update((self._starts[number], part) for number, part in self._parts.items())
         layouts = [layout_of(field.type) for field in self.schema]

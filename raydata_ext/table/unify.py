@@ -32,10 +32,11 @@ def unify_schemas(schemas: Iterable[pa.Schema]) -> pa.Schema:
     """Return the schema that holds the columns of all schemas, each with a type that holds all its types.
 
     Columns stand in the order in which they are first seen. Types widen: null to anything, integers to wider integers
-    or floats, a string to large_string, a list to large_list, lists of different fixed sizes to a list, temporal units
-    to the finer one, decimals to more digits, a dictionary to its values; struct fields are merged like columns. A
-    column or field that is nullable or missing somewhere is nullable. Schema metadata is the first one seen of each
-    key; of the `huggingface` key, the feature of each column is the first one seen.
+    or floats (and to uint64 where one is that: then a negative value is an error when it is cast), a string to
+    large_string, a list to large_list, lists of different fixed sizes to a list, temporal units to the finer one,
+    decimals to more digits, a dictionary to its values; struct fields are merged like columns. A column or field that
+    is nullable or missing somewhere is nullable. Schema metadata is the first one seen of each key; of the
+    `huggingface` key, the feature of each column is the first one seen.
 
     Args:
         schemas: one schema at least. Equal ones cost next to nothing.
@@ -161,11 +162,21 @@ def _widen_numbers(first: pa.DataType, second: pa.DataType) -> pa.DataType | Non
     if floats:
         exact = integers[0].bit_width < floats[0].bit_width and floats[0].bit_width <= _WIDEST_NARROW_FLOAT
         return floats[0] if exact else pa.float64()
-    if types.is_signed_integer(first) == types.is_signed_integer(second):
-        return integers[-1]
-    signed, unsigned = (first, second) if types.is_signed_integer(first) else (second, first)
-    bits = max(signed.bit_width, 2 * unsigned.bit_width)
-    return {16: pa.int16(), 32: pa.int32()}.get(bits, pa.int64())  # uint64 that does not fit is found by the cast
+    return _widen_integers(integers)
+
+
+def _widen_integers(kinds: list[pa.DataType]) -> pa.DataType:
+    """The type that holds both; of uint64 and a signed one it is uint64, since no type holds all of both.
+
+    Args:
+        kinds: two types, the wider one last.
+    """
+    unsigned = [kind for kind in kinds if types.is_unsigned_integer(kind)]
+    if len(unsigned) != 1:
+        return kinds[-1]
+    (signed,) = (kind for kind in kinds if kind not in unsigned)
+    bits = max(signed.bit_width, 2 * unsigned[0].bit_width)
+    return {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}.get(bits, pa.uint64())
 
 
 def _widen_decimals(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import http.server
 import os
 import socket
 import subprocess
@@ -10,6 +12,7 @@ import threading
 import urllib.request
 from itertools import count
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import fsspec
 import pytest
@@ -19,8 +22,17 @@ s3fs = pytest.importorskip("s3fs")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from typing_extensions import Self
 
 _numbers = count()
+
+
+@pytest.fixture(autouse=True)
+def _own_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of remote files go where the test goes."""
+    monkeypatch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path / "copies"))
 
 
 def free_port() -> int:
@@ -93,3 +105,68 @@ def guarded_bucket(s3_endpoint: str, bucket: str) -> Iterator[str]:
     allow("0")
     yield bucket
     allow("inf")
+
+
+@pytest.fixture
+def flaky_s3(s3_endpoint: str, bucket: str, use_endpoint) -> Iterator[FlakyProxy]:
+    """What `s3://` means for the length of a test, once there is a bucket: the server, behind a bad line."""
+    with FlakyProxy(s3_endpoint) as proxy:
+        use_endpoint(proxy.url)
+        yield proxy
+
+
+class FlakyProxy:
+    """Passes requests on to a server, but for every third one: in turn it is not answered, or its answer is cut.
+
+    Args:
+        target: URL of the server.
+
+    Attributes:
+        url: of the proxy.
+        failed: how many requests have failed.
+    """
+
+    def __init__(self, target: str) -> None:
+        numbers, host = count(1), urlsplit(target).netloc
+        proxy = self
+        self.failed = 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_one_request(self) -> None:
+                self.raw_requestline = self.rfile.readline(1 << 16)
+                if not self.raw_requestline or not self.parse_request():
+                    self.close_connection = True
+                    return
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                fault = next(numbers) % 6
+                proxy.failed += fault in (0, 3)
+                if fault == 3:
+                    self.close_connection = True
+                    return
+                connection = http.client.HTTPConnection(host)
+                connection.request(self.command, self.path, body, dict(self.headers))
+                answer = connection.getresponse()
+                content = answer.read()
+                self.send_response_only(answer.status)
+                for name, value in answer.getheaders():
+                    if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                        self.send_header(name, value)
+                length = answer.getheader("Content-Length", "0") if self.command == "HEAD" else str(len(content))
+                self.send_header("Content-Length", length)
+                self.end_headers()
+                self.wfile.write(content[: len(content) // 2] if fault == 0 else content)
+                self.close_connection = fault == 0
+                connection.close()
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()

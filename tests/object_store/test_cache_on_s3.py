@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,8 +32,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Make this process that of a node with a local disk of its own."""
 
     def node(name: str) -> None:
-        (tmp_path / name).mkdir(exist_ok=True)
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+        monkeypatch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path / name))
 
     return node
 

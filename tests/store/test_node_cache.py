@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -12,8 +13,8 @@ import pyarrow as pa
 import pytest
 import xxhash
 
-from raydata_ext.errors import CorruptFileError, StoreError
-from raydata_ext.store.node_cache import NodeCache, default_node_directory
+from raydata_ext.errors import CorruptFileError, NoRoomError, StoreError
+from raydata_ext.store.node_cache import NodeCache
 
 DEAD_PROCESS_ID = 2**22 + 1  # above the highest that Linux gives
 SIZE = 1000
@@ -50,6 +51,10 @@ def remote():
 @pytest.fixture
 def cache(tmp_path):
     return NodeCache(str(tmp_path / "copies"), 3 * SIZE)
+
+
+def files(cache):
+    return [path for path in cache.path.rglob("*") if path.is_file() and path.parent.name != "locks"]
 
 
 def copies(cache):
@@ -181,9 +186,9 @@ def test_what_was_damaged_on_its_way_is_fetched_once_more(cache, remote):
 
 @pytest.mark.parametrize("content", [b"", b"x" * SIZE, b"\1" * (SIZE - 1)])
 def test_other_bytes_than_the_receipt_says_never_become_a_copy(cache, remote, content):
-    with pytest.raises(CorruptFileError, match="not what its receipt describes"):
+    with pytest.raises(CorruptFileError, match="what was fetched is not 1000 bytes of checksum"):
         cache.hold(remote.name(1), SIZE, remote.checksum(1), lambda path: path.write_bytes(content))
-    assert [path for path in Path(cache.directory).rglob("*") if path.is_file()] == []
+    assert files(cache) == []
 
 
 def test_a_download_that_fails_leaves_nothing_behind(cache, remote):
@@ -193,7 +198,7 @@ def test_a_download_that_fails_leaves_nothing_behind(cache, remote):
 
     with pytest.raises(StoreError, match="unreachable"):
         cache.hold(remote.name(1), SIZE, remote.checksum(1), fail)
-    assert [path for path in Path(cache.directory).rglob("*") if path.is_file()] == []
+    assert files(cache) == []
 
 
 def test_many_threads_that_want_the_same_copies_all_get_them(tmp_path, remote):
@@ -213,6 +218,7 @@ def test_many_threads_that_want_the_same_copies_all_get_them(tmp_path, remote):
         thread.join()
     assert wrong == []
     assert copies(cache) == list(range(20))
+    assert sorted(remote.fetched) == list(range(20))
 
 
 def test_processes_that_crowd_each_other_out_always_read_what_they_hold(tmp_path):
@@ -234,12 +240,45 @@ for _ in range(150):
     assert [process.wait(timeout=120) for process in started] == [0, 0, 0]
 
 
-def test_a_private_directory_of_another_user_is_refused(tmp_path, monkeypatch):
-    cache = NodeCache(str(tmp_path / "copies"), private=True)
-    assert cache.make_directory().stat().st_mode & 0o077 == 0
+@pytest.fixture
+def temporary_files(tmp_path, monkeypatch):
+    """The system's directory for temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv("RAYDATA_EXT_LOCAL_DIR", raising=False)
+    return tmp_path
+
+
+def test_the_default_directory_is_the_users_own_and_closed_to_others(temporary_files):
+    made = NodeCache().make_directory()
+    assert made == temporary_files / f"raydata_ext-{os.getuid()}"
+    assert made.stat().st_mode & 0o077 == 0
+
+
+def test_a_default_directory_of_another_user_is_refused(temporary_files, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    with pytest.raises(StoreError, match="belongs to another user"):
-        cache.make_directory()
+    (temporary_files / "raydata_ext-12345").mkdir()
+    with pytest.raises(StoreError, match="belongs to another user or is a link; set RAYDATA_EXT_LOCAL_DIR"):
+        NodeCache().make_directory()
+
+
+def test_a_link_in_the_place_of_the_default_directory_is_refused(temporary_files):
+    (temporary_files / "mine").mkdir()
+    (temporary_files / f"raydata_ext-{os.getuid()}").symlink_to("mine")
+    with pytest.raises(StoreError, match="is a link"):
+        NodeCache().make_directory()
+
+
+def test_each_machine_says_where_its_copies_are_and_how_large_they_may_be(tmp_path, monkeypatch, remote):
+    cache = NodeCache()
+    monkeypatch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path / "nvme"))
+    monkeypatch.setenv("RAYDATA_EXT_MAX_LOCAL_BYTES", "2KB")
+    assert remote.hold(cache, 1).is_relative_to(tmp_path / "nvme")
+    remote.hold(cache, 2)
+    with pytest.raises(NoRoomError, match="2000 of at most 2000"):
+        remote.hold(cache, 3)
+    monkeypatch.setenv("RAYDATA_EXT_MAX_LOCAL_BYTES", "much")
+    with pytest.raises(StoreError, match="RAYDATA_EXT_MAX_LOCAL_BYTES is 'much'; give a size such as 500GB"):
+        remote.hold(cache, 3)
 
 
 def test_without_a_bound_the_disk_is_the_bound(tmp_path, remote):
@@ -247,11 +286,6 @@ def test_without_a_bound_the_disk_is_the_bound(tmp_path, remote):
     for number in range(5):
         remote.hold(cache, number)
     assert copies(cache) == list(range(5))
-
-
-def test_the_default_directory_is_one_for_each_url_and_the_same_every_time():
-    assert default_node_directory("s3://a/b") == default_node_directory("s3://a/b")
-    assert default_node_directory("s3://a/b") != default_node_directory("s3://a/c")
 
 
 def test_holding_a_copy_counts_as_use(cache, remote):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pyarrow as pa
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from raydata_ext.errors import CorruptFileError, StoreError
+from raydata_ext.errors import CorruptFileError, NoRoomError, StoreError
+from raydata_ext.remote import Retries
 from raydata_ext.store import remote_entries
-from raydata_ext.store.retrying import Retries
 from raydata_ext.store.store import Store
+from raydata_ext.table import concat_tables
 
 KEY = "0123456789abcdef0123456789abcdef"
 
@@ -52,9 +54,10 @@ class FlakyFileSystem(MemoryFileSystem):
         self._request()
         return super().pipe_file(path, value, **kwargs)
 
-    def get_file(self, rpath, lpath, **kwargs):
-        self._request()
-        return super().get_file(rpath, lpath, **kwargs)
+    def _open(self, path, mode="rb", **kwargs):
+        if mode == "rb":
+            self._request()
+        return super()._open(path, mode, **kwargs)
 
 
 fsspec.register_implementation("flaky", FlakyFileSystem, clobber=True)
@@ -126,7 +129,9 @@ def test_an_object_is_fetched_once(open_store, write_entry):
 
 def test_many_entries_are_fetched_at_once(open_store, write_entry, key_of, table):
     receipts = [write_entry(open_store("one"), key_of(index)) for index in range(30)]
-    paths = open_store("two").fetch(receipts)
+    other = open_store("two")
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(other.local_path, receipts))
     assert len(set(paths)) == 30
     assert all(pa.ipc.open_stream(path).read_all().to_pylist() == table.to_pylist() for path in paths)
 
@@ -166,7 +171,7 @@ def test_requests_that_go_on_failing_are_a_store_error_with_the_place(open_store
     other = open_store("two")
     for action in (
         lambda: other.get(KEY),
-        lambda: other.table(receipt),
+        lambda: other.table(receipt).row(0),
         lambda: write_entry(other, KEY[:-1] + "0"),
     ):
         FlakyFileSystem.failures = 10**6
@@ -201,8 +206,8 @@ def test_an_object_with_a_flipped_byte_is_never_mapped(open_store, url, write_en
     receipt = write_entry(store, KEY)
     change_object(url, f"01/{receipt.file_name}", lambda data: data[:-30] + bytes([data[-30] ^ 1]) + data[-29:])
     other = open_store("two")
-    with pytest.raises(CorruptFileError, match="discard the entry"):
-        other.table(receipt)
+    with pytest.raises(CorruptFileError, match=r"flaky://.*\.arrow: what was fetched is not .*: make it anew"):
+        other.table(receipt).row(0)
     with pytest.raises(CorruptFileError, match="checksum"):
         other.verify(receipt)
     other.discard(KEY)
@@ -216,7 +221,7 @@ def test_an_object_that_was_deleted_after_the_lookup_says_so(open_store, write_e
     other = open_store("two")
     other.discard(KEY)
     with pytest.raises(StoreError, match="was deleted since it was looked up"):
-        other.table(receipt)
+        other.table(receipt).row(0)
 
 
 def test_writers_with_other_bytes_do_not_mix(open_store, write_entry):
@@ -228,13 +233,59 @@ def test_writers_with_other_bytes_do_not_mix(open_store, write_entry):
     assert third.table(first).to_pydict() == {"n": [1, 2]}
 
 
-def test_local_copies_are_bounded(open_store, write_entry, key_of):
+def test_local_copies_are_bounded(open_store, write_entry, key_of, table):
     receipts = [write_entry(open_store("one"), key_of(index)) for index in range(6)]
     other = open_store("two", max_local_bytes=3 * receipts[0].num_bytes)
     for receipt in receipts:
-        assert other.table(receipt).num_rows == 3
-        other.release(receipt)
-    assert len(list((Path(other.files.copies.directory)).glob("*.arrow"))) == 3
+        assert other.table(receipt).to_pylist() == table.to_pylist()
+    assert len(list(other.files.copies.path.glob("*.arrow"))) == 3
+
+
+def test_a_table_fetches_nothing_before_its_rows_are_looked_at(open_store, write_entry, table):
+    receipt = write_entry(open_store("one"), KEY)
+    other = open_store("two")
+    lazy = other.table(receipt).select(["n"]).slice(1, 1)
+    assert (lazy.num_rows, lazy.column_names) == (1, ["n"])
+    assert not other.files.copies.path.exists()
+    assert lazy.to_pylist() == [{"n": 2}]
+    assert other.files.copies.path.exists()
+
+
+def test_a_table_travels_as_a_recipe_and_is_copied_where_its_rows_are_looked_at(
+    url, write_entry, table, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path / "one"))
+    store = Store.open(url)
+    sent = pickle.dumps(store.table(write_entry(store, KEY)))
+    monkeypatch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path / "two"))
+    assert pickle.loads(sent).to_pylist() == table.to_pylist()
+    assert len(list((tmp_path / "two").glob("*.arrow"))) == 1
+
+
+def test_a_copy_is_in_use_as_long_as_rows_of_it_are_held(open_store, write_entry, key_of, table):
+    receipts = [write_entry(open_store("one"), key_of(index)) for index in range(2)]
+    other = open_store("two", max_local_bytes=receipts[0].num_bytes)
+    batch = next(other.table(receipts[0]).iter_batches())
+    with pytest.raises(NoRoomError, match=r"no room for .*RAYDATA_EXT_MAX_LOCAL_BYTES"):
+        other.local_path(receipts[1])
+    assert batch.to_pylist() == table.to_pylist()
+    del batch
+    assert other.table(receipts[1]).to_pylist() == table.to_pylist()
+
+
+def test_rows_anywhere_in_more_files_than_there_is_room_for_are_read(open_store, write_entry, key_of):
+    tables = [pa.table({"n": range(10 * index, 10 * index + 10)}) for index in range(8)]
+    receipts = [write_entry(open_store("one"), key_of(index), one) for index, one in enumerate(tables)]
+    other = open_store("two", max_local_bytes=3 * receipts[0].num_bytes)
+    joined = concat_tables([other.table(receipt) for receipt in receipts])
+    for start in (0, 40, 10, 70, 20, 0):
+        assert joined.row(start) == {"n": start}
+        assert joined.fast_gather([start + 3, start + 1]).to_pydict() == {"n": [start + 3, start + 1]}
+    everywhere = [79, 0, 41, 40, 12, 79, 33]
+    assert joined.fast_gather(everywhere).to_pydict() == {"n": everywhere}
+    assert joined.fast_slice(5, 70).to_pydict() == {"n": list(range(5, 75))}
+    assert [row["n"] for batch in joined.iter_batches() for row in batch.to_pylist()] == list(range(80))
+    assert joined.rename_columns(["m"]).row(79) == {"m": 79}
 
 
 def test_a_store_can_be_sent_to_another_process(store, write_entry, table):

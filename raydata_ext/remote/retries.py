@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import time
@@ -30,6 +31,9 @@ _LASTING = (
     RaydataError,
 )
 
+_NOT_LET_IN = (401, 403)  # statuses of HTTP
+_NOT_THERE = (404, 410)
+
 
 @dataclass(frozen=True)
 class Retries:
@@ -49,32 +53,35 @@ class Retries:
         if self.attempts < 1:
             raise ValueError(f"attempts must be at least 1, got {self.attempts}")
 
-    def run(self, what: str, action: Callable[[], Result]) -> Result:
+    def run(self, what: str, action: Callable[[], Result], failure: type[RaydataError] = StoreError) -> Result:
         """Return what the action returns.
 
         Args:
             what: What is done, for messages: "reading s3://bucket/x".
             action: Called again if it fails for a reason that may pass. A missing file or a wrong argument does not
                 pass, and goes through as it is.
+            failure: The error if all tries failed, or we are not let in.
 
         Raises:
-            StoreError: If all tries failed, or the store does not let us in.
+            RaydataError: Of the class `failure`.
         """
         attempt = 1
         while True:
             try:
                 return action()
             except PermissionError as error:
-                raise _not_let_in(what, error) from error
-            except _LASTING:
-                raise
+                raise _not_let_in(what, error, failure) from error
             except Exception as error:
+                if not may_pass(error):
+                    raise
                 if _is_about_credentials(error):
-                    raise _not_let_in(what, error) from error
+                    raise _not_let_in(what, error, failure) from error
                 if attempt >= self.attempts:
-                    raise StoreError(f"{what} failed {attempt} times, last with {error!r}; try again later") from error
+                    raise failure(
+                        f"{what} failed {attempt} times, last with {_said(error)}; try again later"
+                    ) from error
                 pause = self._pause(attempt)
-                logger.warning("%s failed (%r), trying again in %.1f s", what, error, pause)
+                logger.warning("%s failed (%s), trying again in %.1f s", what, _said(error), pause)
             time.sleep(pause)
             attempt += 1
 
@@ -84,10 +91,33 @@ class Retries:
         return full * random.uniform(0.5, 1.0)  # noqa: S311  no secret depends on it
 
 
+def may_pass(error: Exception) -> bool:
+    """Tell whether what failed may succeed when it is done again.
+
+    The client for HTTP calls a file not found whatever kept it from asking; the cause of the error says what did.
+
+    Args:
+        error: what was raised.
+    """
+    if not isinstance(error, FileNotFoundError):
+        return not isinstance(error, _LASTING)
+    cause = error.__cause__
+    is_of_line = (
+        isinstance(cause, OSError | asyncio.TimeoutError) or type(cause).__module__.partition(".")[0] == "aiohttp"
+    )
+    return is_of_line and not isinstance(cause, FileNotFoundError) and getattr(cause, "status", None) not in _NOT_THERE
+
+
+def _said(error: Exception) -> str:
+    """The error without its `repr`, in which HTTP clients show the headers of the request, secret ones among them."""
+    return f"{type(error).__name__}: {error}"
+
+
 def _is_about_credentials(error: Exception) -> bool:
-    """Whether there are no credentials, or no valid ones; each store's library has its own classes for that."""
-    return "Credential" in type(error).__name__
+    """Whether there are no credentials, or no valid ones; each store's library has its own errors for that."""
+    status = getattr(error, "status", None) or getattr(error, "code", None)  # of aiohttp, of gcsfs
+    return "Credential" in type(error).__name__ or status in _NOT_LET_IN
 
 
-def _not_let_in(what: str, error: Exception) -> StoreError:
-    return StoreError(f"{what}: not allowed ({error}); check the credentials, and what they give the right to")
+def _not_let_in(what: str, error: Exception, failure: type[RaydataError]) -> RaydataError:
+    return failure(f"{what}: not allowed ({error}); check the credentials, and what they give the right to")
