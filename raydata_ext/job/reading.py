@@ -17,6 +17,7 @@ from raydata_ext.job.schema import (
     JobFile,
     MapSection,
     OutputSection,
+    PipeSection,
     RunSection,
     SourceSection,
     StepSection,
@@ -25,6 +26,8 @@ from raydata_ext.job.schema import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pydantic.fields import FieldInfo
 
 
 def read_job_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> JobFile:
@@ -141,17 +144,22 @@ def _meaning(loc: Sequence[str | int]) -> tuple[str | None, list[str]]:
     """What the key at a place means, and the keys that may stand beside it."""
     model: type[BaseModel] | None = JobFile
     meaning: str | None = None
-    siblings = list(JobFile.model_fields)
+    siblings = list(_keys(JobFile))
     for part in loc:
         if isinstance(part, int) or model is None:
             continue
-        siblings = list(model.model_fields)
-        field = model.model_fields.get(part)
+        keys = _keys(model)
+        siblings, field = list(keys), keys.get(part)
         if field is None:
             break
         meaning = field.description
         model = _SECTIONS.get((model.__name__, part))
     return meaning, siblings
+
+
+def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """What may stand in a section, under the name that it has there."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 _SECTIONS: Mapping[tuple[str, str], type[BaseModel]] = {
@@ -161,5 +169,8 @@ _SECTIONS: Mapping[tuple[str, str], type[BaseModel]] = {
     ("JobFile", "run"): RunSection,
     ("StepSection", "map"): MapSection,
     ("StepSection", "filter"): FilterSection,
+    ("StepSection", "pipe"): PipeSection,
+    ("MapSection", "workers"): WorkersSection,
+    ("FilterSection", "workers"): WorkersSection,
     ("RunSection", "workers"): WorkersSection,
 }

@@ -6,25 +6,40 @@ import importlib
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset, write_output
+from raydata_ext.dataset import Dataset, LazyDataset, groups_of, scan_dataset, write_as, write_output
 from raydata_ext.engine import Engine, ErrorPolicy, RunProgress, Workers, run_all
 from raydata_ext.engine.quarantine_files import write_quarantine_files
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import write_report_page
-from raydata_ext.errors import JobFileError
+from raydata_ext.errors import JobFileError, QuarantineError
+from raydata_ext.job.schema import WorkersSection
+from raydata_ext.plan import Workspace
+from raydata_ext.store import open_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from raydata_ext.job.schema import FunctionSection, JobFile, StepSection
+    from raydata_ext.engine import ShardResult
+    from raydata_ext.job.schema import FunctionSection, JobFile, PipeSection, StepSection
 
 
-def plan_of(job: JobFile) -> LazyDataset:
+Collect = Callable[[LazyDataset], Dataset]
+"""Computes a plan, as the job says: by its executor, and with its answer to bad rows."""
+
+
+def plan_of(job: JobFile, collect: Collect | None = None) -> LazyDataset:
     """The job's source and steps.
+
+    Args:
+        job: the job.
+        collect: is given to `pipe` steps, which compute with it what they have to know; None ends the plan in front of
+            the first of them.
 
     Raises:
         NoMatchError: a pattern of the source matches no file.
@@ -35,13 +50,20 @@ def plan_of(job: JobFile) -> LazyDataset:
         source.paths,
         format=source.format,
         columns=source.columns,
-        cache_dir=job.run.cache_dir,
+        schema=source.types,
+        cache_dir=Workspace(job.run.cache_dir, job.run.storage_options, job.run.local_dir, job.run.max_local_bytes),
         max_shard_bytes=int(source.max_shard_bytes),
         exclude=source.exclude,
         **source.options,
     )
     for number, step in enumerate(job.steps):
-        lazy = _with_step(lazy, step, f"steps[{number}]")
+        place = f"steps[{number}]"
+        if step.pipe is None:
+            lazy = _with_step(lazy, step, place)
+        elif collect is None:
+            break
+        else:
+            lazy = _piped(lazy, collect, step.pipe, f"{place}.pipe")
     return lazy
 
 
@@ -54,7 +76,7 @@ def run_job(
 
     Args:
         job: the job.
-        workers: size of the pool, in place of the job's own.
+        workers: size of the pool, in place of that of the `run` section; steps with workers of their own keep them.
         address: of the Ray cluster to join; None is the one that `RAY_ADDRESS` names, or an embedded one.
         progress: is told how far it is.
 
@@ -63,22 +85,18 @@ def run_job(
     """
     report = Report(job.name, time.time())
     with _reported(report, report_directory(job)):
-        with _timed(report, "planning"):
-            lazy = plan_of(job)
-            report.source = _describe_source(job, lazy)
-        pool = Workers.of(workers) if workers is not None else _workers(job)
+        pool = Workers.of(workers) if workers is not None else _workers(job.run.workers)
+        errors = ErrorPolicy(job.run.on_error, job.run.max_errors)
         with Engine(job.run.executor, pool, address) as engine:
+            report.executors = engine.used
+            with _timed(report, "planning"):
+                lazy = plan_of(job, partial(_collect, engine=engine, progress=progress, errors=errors))
+                report.source = _describe_source(job, lazy)
             with _timed(report, "computing"):
-                errors = ErrorPolicy(job.run.on_error, job.run.max_errors)
-                *report.earlier, results = run_all(lazy.plan, lazy.workspace, engine, progress, errors)
-                report.results = results
-                report.quarantine_samples = write_quarantine_files(
-                    [*report.earlier, results], lazy.workspace.store, report_directory(job)
-                )
+                results = _compute(report, lazy, engine, progress, errors, report_directory(job))
             with _timed(report, "writing"):
                 dataset = Dataset.from_results(results, lazy.workspace)
                 report.output = _write(job, dataset, engine, lazy, progress)
-            report.executors = tuple(engine.used)
     return report
 
 
@@ -119,30 +137,63 @@ def import_function(reference: str, place: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]  # anything that can be called
 
 
+def _collect(lazy: LazyDataset, engine: Engine, progress: RunProgress | None, errors: ErrorPolicy) -> Dataset:
+    return Dataset.from_results(run_all(lazy.plan, lazy.workspace, engine, progress, errors)[-1], lazy.workspace)
+
+
+def _piped(lazy: LazyDataset, collect: Collect, section: PipeSection, place: str) -> LazyDataset:
+    plan = import_function(section.function, f"{place}.function")(lazy, collect, **section.kwargs)
+    if not isinstance(plan, LazyDataset):
+        raise JobFileError(
+            f"{place}: {section.function!r} returned {type(plan).__name__}; it must return a LazyDataset"
+        )
+    return plan
+
+
 def _with_step(lazy: LazyDataset, step: StepSection, place: str) -> LazyDataset:
     if step.map is not None:
         return lazy.map(**_function_arguments(step.map, f"{place}.map"))
     if step.filter is not None:
         return lazy.filter(**_function_arguments(step.filter, f"{place}.filter"))
-    if step.select_columns is not None:
-        return lazy.select_columns(step.select_columns)
-    if step.remove_columns is not None:
-        return lazy.remove_columns(step.remove_columns)
-    if step.rename_columns is not None:
-        return lazy.rename_columns(step.rename_columns)
+    for name in ("select_columns", "remove_columns", "rename_columns", "cast"):
+        columns = getattr(step, name)
+        if columns is not None:
+            changed: LazyDataset = getattr(lazy, name)(columns)
+            return changed
     return lazy.cache()
 
 
 def _function_arguments(section: FunctionSection, place: str) -> dict[str, Any]:
-    arguments = section.model_dump()
+    arguments = section.model_dump(by_alias=True)
     arguments["function"] = import_function(section.function, f"{place}.function")
     arguments["fn_kwargs"] = arguments.pop("kwargs")
+    arguments["workers"] = _workers(section.workers)
     return arguments
 
 
-def _workers(job: JobFile) -> Workers | int | None:
-    section = job.run.workers
-    return section if section is None or isinstance(section, int) else Workers(**section.model_dump())
+def _workers(section: WorkersSection | int | None) -> Workers | int | None:
+    return Workers(**section.model_dump()) if isinstance(section, WorkersSection) else section
+
+
+def _compute(
+    report: Report,
+    lazy: LazyDataset,
+    engine: Engine,
+    progress: RunProgress | None,
+    errors: ErrorPolicy,
+    directory: Path,
+) -> Sequence[ShardResult]:
+    """Compute the plan; the report has what there is of it also where this fails."""
+    parts: list[Sequence[ShardResult]] = []
+    unpublished: Sequence[Mapping[str, Any]] = ()
+    try:
+        return run_all(lazy.plan, lazy.workspace, engine, progress, errors, parts)[-1]
+    except QuarantineError as error:
+        unpublished = error.records
+        raise
+    finally:
+        *report.earlier, report.results = parts or [()]
+        report.quarantine_samples = write_quarantine_files(parts, lazy.workspace.store, directory, unpublished)
 
 
 def _describe_source(job: JobFile, lazy: LazyDataset) -> dict[str, Any]:
@@ -159,14 +210,17 @@ def _describe_source(job: JobFile, lazy: LazyDataset) -> dict[str, Any]:
 def _write(
     job: JobFile, dataset: Dataset, engine: Engine, lazy: LazyDataset, progress: RunProgress | None
 ) -> dict[str, Any]:
+    if job.output.format != "arrow":
+        return _write_for_others(job, dataset, engine, progress)
+    max_bytes = int(job.output.max_shard_bytes)
     output = write_output(
-        job.output.path,
-        dataset.shards,
+        open_directory(job.output.path, lazy.workspace.storage_options),
+        groups_of(dataset.shards, max_bytes),
         dataset.schema,
         dataset.fingerprint,
         engine,
         lazy.workspace.store,
-        int(job.output.max_shard_bytes),
+        cut=max_bytes,
         lineage={"job": job.name, "paths": job.source.paths, "steps": [step.label for step in lazy.plan.steps]},
         progress=progress,
     )
@@ -179,6 +233,23 @@ def _write(
         "tokens": output.tokens,
         "fingerprint": directory.fingerprint,
         "written": output.written,
+    }
+
+
+def _write_for_others(job: JobFile, dataset: Dataset, engine: Engine, progress: RunProgress | None) -> dict[str, Any]:
+    output = job.output
+    options = dict(output.options)
+    if output.format in {"parquet", "json", "csv"}:
+        options.setdefault("max_file_bytes", int(output.max_shard_bytes))
+    paths = write_as(dataset, output.format, output.path, engine, progress, options)
+    directory = open_directory(paths[0].rpartition("/")[0], dataset.parts.workspace.storage_options)
+    return {
+        "path": output.path,
+        "files": len(paths),
+        "rows": dataset.num_rows,
+        "bytes": sum(directory.sizes([path.rpartition("/")[2] for path in paths]).values()),
+        "fingerprint": dataset.fingerprint,
+        "written": True,
     }
 
 
@@ -199,7 +270,7 @@ def _reported(report: Report, directory: Path) -> Iterator[None]:
         yield
         report.status = "complete"
     except BaseException as error:
-        report.status = "failed"
+        report.status = "failed" if isinstance(error, Exception) else "cancelled"
         report.error = "".join(traceback.format_exception_only(error)).strip()
         raise
     finally:

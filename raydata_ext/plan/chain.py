@@ -1,4 +1,8 @@
-"""A chain of steps, ready to run: where results are kept, and the key of each of them."""
+"""A chain of steps, ready to run: what runs on which workers, where results are kept, and the key of each of them.
+
+Where the workers change, the result up to there is kept, as at a cache mark. The key of the last result is the same
+with and without any of these.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from raydata_ext.errors import PlanError
 from raydata_ext.fingerprint import Fingerprint, combine
-from raydata_ext.plan.steps import Cache, Step
+from raydata_ext.plan.steps import Cache, Filter, Map, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from raydata_ext.plan.input_shard import InputShard
+    from raydata_ext.plan.workers import Workers
 
-KEY_REVISION = 1
+KEY_REVISION = 2
 """Raised when the engine begins to give other bytes for the same steps."""
 
 
@@ -32,9 +37,22 @@ class Position:
     first_row: int | None
 
 
+@dataclass(frozen=True)
+class StepGroup:
+    """Neighbouring steps that run on the same workers.
+
+    Attributes:
+        stop: how many steps of the chain are done after them.
+        workers: what they run on; None is the workers of the run.
+    """
+
+    stop: int
+    workers: Workers | None
+
+
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Steps that a shard passes in one go.
+    """Steps that a shard passes, those of a group in one go.
 
     Attributes:
         steps: the steps, without cache marks.
@@ -48,15 +66,21 @@ class Chain:
 
     @classmethod
     def of(cls, steps: Sequence[Step], steps_before: int = 0) -> Chain:
-        """Take the cache marks out of a list of steps."""
+        """Take the cache marks out of a list of steps, and see where its workers change."""
         real: list[Step] = []
-        kept: set[int] = set()
+        marks: set[int] = set()
         for step in steps:
             if isinstance(step, Cache):
-                kept.add(len(real))
+                marks.add(len(real))
             else:
                 real.append(step)
-        return cls(tuple(real), tuple(sorted(kept | {len(real)})), steps_before)
+        stops = {group.stop for group in _grouped(real)}
+        return cls(tuple(real), tuple(sorted(marks | stops)), steps_before)
+
+    @cached_property
+    def groups(self) -> tuple[StepGroup, ...]:
+        """The steps by the workers that they run on; one group at least."""
+        return _grouped(self.steps)
 
     @cached_property
     def fingerprints(self) -> tuple[Fingerprint, ...]:
@@ -93,3 +117,18 @@ class Chain:
         """A hash of the first 0, 1, 2, ... steps."""
         digests = [item.digest for item in self.fingerprints]
         return tuple(combine("steps", *digests[:count]) for count in range(len(digests) + 1))
+
+
+def _grouped(steps: Sequence[Step]) -> tuple[StepGroup, ...]:
+    """Cut a chain where the workers change.
+
+    Steps that call no function cost little: they go with the steps before them, or, at the begin, with those after.
+    """
+    calling = [(number, step.workers) for number, step in enumerate(steps) if isinstance(step, Map | Filter)]
+    workers = calling[0][1] if calling else None
+    groups: list[StepGroup] = []
+    for number, wanted in calling:
+        if wanted != workers:
+            groups.append(StepGroup(number, workers))
+            workers = wanted
+    return (*groups, StepGroup(len(steps), workers))

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import explain_difference
+from raydata_ext.plan.chain import Chain
 from raydata_ext.plan.resolution import ShardState, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raydata_ext.plan.chain import Chain
     from raydata_ext.plan.history import Origin
     from raydata_ext.plan.plan import Plan
     from raydata_ext.plan.workspace import Workspace
@@ -37,7 +37,8 @@ class Explanation:
     """What a run of a plan would do; its text is for reading.
 
     Attributes:
-        steps: the steps in order; a line between two parts where the first has to be run before the second.
+        steps: the steps in order, numbered as messages number them, and lines that say where a result is kept, where
+            other workers take over, and where all before has to be run first.
         shards: one for each shard of the first part.
     """
 
@@ -50,7 +51,7 @@ class Explanation:
         return sum(shard.hit for shard in self.shards)
 
     def __str__(self) -> str:
-        head = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)] or ["no steps: rows as they are read"]
+        head = self.steps or ["no steps: rows as they are read"]
         rows = [f"{'hit ' if shard.hit else 'miss'}  {shard.label}: {shard.reason}" for shard in self.shards]
         missing = len(self.shards) - self.hits
         return "\n".join([*head, *rows, f"{len(self.shards)} shards: {self.hits} hits, {missing} to compute"])
@@ -66,15 +67,30 @@ def explain(plan: Plan, workspace: Workspace, *, quarantine: bool = False) -> Ex
     """
     now, later = plan.head()
     resolution = resolve(now, workspace, quarantine=quarantine)
-    steps = [step.label for step in now.steps]
+    steps = _described(resolution.chain)
     if later:
-        steps += ["(everything above runs first: the next step needs the number of rows of each shard)"]
-        steps += [step.label for step in later]
+        steps.append("(all above is run first: the next step needs the number of rows of each shard)")
+        steps += _described(Chain.of(later, now.steps_before + len(resolution.chain.steps)))
     reasons = _Reasons(resolution.chain, workspace)
     shards = [
         ShardExplanation(state.shard.label, state.result is not None, reasons.of(state)) for state in resolution.states
     ]
     return Explanation(steps, shards)
+
+
+def _described(chain: Chain) -> list[str]:
+    """The steps of a chain, and lines between them where a result is kept and where other workers take over."""
+    lines: list[str] = []
+    start = 0
+    for group in chain.groups:
+        for number in range(start, group.stop):
+            if number in chain.kept:
+                lines.append("(result kept)")
+            if number == start and len(chain.groups) > 1:
+                lines.append(f"on {group.workers or 'the workers of the run'}:")
+            lines.append(f"{chain.steps_before + number + 1}. {chain.steps[number].label}")
+        start = group.stop
+    return lines
 
 
 class _Reasons:

@@ -1,8 +1,8 @@
 """What the last result of each shard was made of, so that a miss can be explained in words.
 
 A memory beside the store: losing it costs explanations, never results. For each shard, by the place where it begins,
-it holds the parts of the
-key: content, reader, and the digest of each step; and for each of those steps, once, the components of its fingerprint.
+it holds the parts of the key: content, reader, and the digest of each step; and for each of those steps, once, the
+components of its fingerprint.
 """
 
 from __future__ import annotations

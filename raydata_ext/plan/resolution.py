@@ -79,6 +79,12 @@ class ShardState:
         prefix = None if result else next(_prefixes(chain, self.keys, receipts), None)
         return replace(self, result=result, prefix=prefix)
 
+    def reached(self, stop: int | None) -> Receipt | None:
+        """The latest of its results after so many steps (None is all of them) or more, if there is one."""
+        if self.result is None and stop is not None and self.prefix is not None and self.prefix[0] >= stop:
+            return self.prefix[1]
+        return self.result
+
     def looked_up(self, chain: Chain, store: Store, *, quarantine: bool = False) -> ShardState:
         """The state with what the store holds now; see `find_results`."""
         return self if self.keys is None else self.found(chain, find_results(store, self.keys, quarantine=quarantine))

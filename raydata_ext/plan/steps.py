@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from typing_extensions import override
 
@@ -13,11 +13,15 @@ from raydata_ext.errors import FingerprintError, PlanError
 from raydata_ext.fingerprint import Fingerprint, combine, fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
+    from raydata_ext.plan.workers import Workers
+
 BatchFormat = Literal["python", "numpy", "torch", "pandas", "arrow"]
+Columns: TypeAlias = "str | Sequence[str]"
+"""Names of columns, as users give them."""
 
 
 class Step(ABC):
@@ -66,6 +70,18 @@ class UserFunction:
     constructor_kwargs: Mapping[str, Any] = field(default_factory=dict)
     version: str | None = None
     exclude: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        target: Callable[..., Any],
+        fn_kwargs: Mapping[str, Any] | None,
+        constructor_kwargs: Mapping[str, Any] | None,
+        version: str | None = None,
+        exclude: Columns = (),
+    ) -> UserFunction:
+        """The function as users give it."""
+        return cls(target, dict(fn_kwargs or {}), dict(constructor_kwargs or {}), version, names(exclude))
 
     def __post_init__(self) -> None:
         if not callable(self.target):
@@ -116,6 +132,7 @@ class _FunctionStep(Step):
         with_indices: whether global row numbers follow (one int, or a list).
         batch_format: what a batch is given as; `"python"` is a mapping of column to list.
         desc: what the step is called in progress and reports; None is the function's name.
+        workers: what the step is to run on; None is the workers of the run.
     """
 
     function: UserFunction
@@ -125,6 +142,7 @@ class _FunctionStep(Step):
     with_indices: bool = False
     batch_format: BatchFormat = "python"
     desc: str | None = None
+    workers: Workers | None = None
 
     def __post_init__(self) -> None:
         if self.batch_size is not None and self.batch_size < 1:
@@ -295,12 +313,17 @@ class Cache(Step):
         raise PlanError("a cache mark is no part of a key")
 
 
+def names(columns: Columns) -> tuple[str, ...]:
+    """The names of columns, of which one may be given as it is."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
 def _step_fingerprint(
     kind: str, settings: Mapping[str, object], functions: Mapping[str, Fingerprint] | None = None
 ) -> Fingerprint:
-    named = {name: fingerprint(value, f"setting `{name}`") for name, value in settings.items()} | dict(functions or {})
+    prints = {name: fingerprint(value, f"setting `{name}`") for name, value in settings.items()} | dict(functions or {})
     parts = {"kind": kind}
-    for item in named.values():
+    for item in prints.values():
         parts.update(item.parts)
-    framed = [text for name in sorted(named) for text in (name, named[name].digest)]
+    framed = [text for name in sorted(prints) for text in (name, prints[name].digest)]
     return Fingerprint(digest=combine(kind, *framed), parts=parts)

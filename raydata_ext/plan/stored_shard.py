@@ -76,15 +76,9 @@ class StoredShard:
         self,
         on_bad_row: Callable[[str, BadRow], None] | None = None,  # noqa: ARG002 - rows of a table can all be read
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The record batches of the file; one without rows where it has none. Its node-local copy is let go at the end.
-
-        Batches that are still in use hold the mapping of a copy, so that it stays readable when it is let go.
-        """
+        """The record batches of the file; one without rows where it has none."""
         table = self.store.table(self.receipt)
-        try:
-            if not table.num_rows:
-                yield self.label, pa.RecordBatch.from_pylist([], self.receipt.schema)
-            for batch in table.iter_batches():
-                yield self.label, batch
-        finally:
-            self.store.release(self.receipt)
+        if not table.num_rows:
+            yield self.label, pa.RecordBatch.from_pylist([], self.receipt.schema)
+        for batch in table.iter_batches():
+            yield self.label, batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
 
     from raydata_ext.sources import BadRow
     from raydata_ext.store import Receipt, Store
+    from raydata_ext.table.operations import OperationState
+
+
+_OF_PLAIN_VALUES = frozenset({"rename_columns", "select", "replace_schema_metadata"})
+"""Operations whose arguments are equal only where they are the same, which schemas, for one, are not."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableShard:
-    """Rows of a table; it travels as the table does: a mapped one as path and replays.
+    """Rows of a table; it travels as the table does: a mapped one as path, or place to copy from, and replays.
 
     Attributes:
         table: the rows.
@@ -37,7 +43,7 @@ class TableShard:
     @classmethod
     def of_receipt(cls, store: Store, receipt: Receipt) -> TableShard:
         """A cached result as the input of what follows."""
-        table = store.table(receipt)
+        table = store.table(receipt)  # of a remote result a recipe: each node that reads it makes its own copy
         return cls(table, ((table.path, receipt.checksum),), tuple(str(source["path"]) for source in receipt.inputs))
 
     @property
@@ -60,10 +66,10 @@ class TableShard:
 
     @property
     def num_bytes(self) -> int:
-        """Bytes of the mapped files and of the rows in memory; a file is opened only where it is used in part."""
+        """Bytes of the mapped files and of the rows in memory; of a file that is used in part, its share by rows."""
         return sum(
-            Path(table.path).stat().st_size
-            if isinstance(table, MemoryMappedTable) and _first_row(table) is None
+            table.file_bytes * table.num_rows // max(1, table.file_rows)
+            if isinstance(table, MemoryMappedTable)
             else table.nbytes
             for table in _leaves(self.table)
         )
@@ -89,7 +95,7 @@ class TableShard:
             content = known.get(table.path) or hash_piece(_piece(table.path))
             if content is None:
                 return None
-            parts += [content, hash_value(table.replays)]
+            parts += [content, _digest_of(table.replays)]
         return combine("tables", *parts)
 
     def hash_piece(self, piece: Piece) -> str:
@@ -117,10 +123,16 @@ def _leaves(table: Table) -> Iterator[Table]:
         yield table
 
 
-def _first_row(table: MemoryMappedTable) -> int | None:
-    """The first row of the file that the table has, where it was made by a slice of it."""
-    offsets = [arguments[0] for name, arguments in table.replays if name == "slice"]
-    return int(str(offsets[0])) if offsets else None
+def _digest_of(replays: list[OperationState]) -> str:
+    if all(name in _OF_PLAIN_VALUES for name, _ in replays):
+        return _digest_of_plain(tuple(replays))
+    return hash_value(replays)
+
+
+@functools.lru_cache(maxsize=16)
+def _digest_of_plain(replays: tuple[OperationState, ...]) -> str:
+    """Thousands of files of one data set mostly have the same operations behind them."""
+    return hash_value(list(replays))
 
 
 def _piece(path: str) -> Piece:

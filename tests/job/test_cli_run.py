@@ -143,6 +143,7 @@ def test_an_exception_in_a_step_ends_the_job_and_names_file_row_and_step(job, ex
     report = json.loads((job.report / "report.json").read_text())
     assert report["status"] == "failed"
     assert "bad document" in report["error"]
+    assert report["totals"]["complete"] == len(report["shards"]) < report["source"]["shards"]
     assert not list(job.output.glob("manifest.json"))
 
 
@@ -176,12 +177,17 @@ def test_a_signal_ends_the_run_in_seconds_and_says_how_to_go_on(job, wait_until,
         "    # a comment\n", "    import time\n    while 'doc00' in row['path']:\n        time.sleep(0.05)\n"
     )
     job.write_steps(blocked)
-    process = background("run", job.job_file, "--set", "run.executor=ray")
-    wait_until(lambda: list(job.cache.glob("??/*.json")), "a first finished shard", 120)
+    process = background("run", job.job_file, "--set", "run.executor=ray", "--set", "source.max_shard_bytes=400")
+    # A worker has two shards in hand, so the driver knows of the first of four.
+    wait_until(lambda: len(list(job.cache.glob("??/*.json"))) >= 4, "four finished shards", 120)
     process.send_signal(number)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == status, errors
     assert "run the same command again" in errors
+    report = json.loads((job.report / "report.json").read_text())
+    assert report["status"] == "cancelled"
+    assert 0 < report["totals"]["complete"] < report["source"]["shards"]
+    assert report["totals"]["rows_in"] == report["totals"]["rows_out"] + report["totals"]["filtered"] > 0
 
 
 def test_two_identical_jobs_at_once_both_end_well_with_one_valid_result(job, background):

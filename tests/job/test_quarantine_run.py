@@ -120,6 +120,20 @@ def test_too_many_bad_rows_end_the_job(quarantining):
     assert report["status"] == "failed"
     assert "3 rows were set aside" in report["error"]
     assert "max_errors is 2" in report["error"]
+    assert report["quarantine_samples"] == records_of(quarantining)
+    assert len(records_of(quarantining)) == report["totals"]["quarantined"] == 3
+
+
+def test_rows_of_the_shard_at_which_the_limit_was_passed_are_shown_too(quarantining):
+    settings = ["run.max_errors=1", "source.max_shard_bytes=10MB"]
+    done = invoke("run", quarantining.job_file, *(word for setting in settings for word in ("--set", setting)))
+    assert done.exit_code != 0
+    report, records = report_of(quarantining), records_of(quarantining)
+    assert "2 rows were set aside" in report["error"]
+    assert report["quarantine_samples"] == records
+    assert len(records) == 2
+    assert report["shards"] == []
+    assert "row_json" in (quarantining.report / "report.html").read_text()
 
 
 def test_explain_asks_for_the_run_that_the_job_stands_for(quarantining):

@@ -6,7 +6,18 @@ import pyarrow as pa
 import pytest
 
 from raydata_ext.errors import PlanError
-from raydata_ext.plan import Cache, Chain, Map, Position, SelectColumns, TableShard, UserFunction
+from raydata_ext.plan import (
+    Cache,
+    Chain,
+    Filter,
+    Map,
+    Position,
+    SelectColumns,
+    StepGroup,
+    TableShard,
+    UserFunction,
+    Workers,
+)
 from raydata_ext.table import InMemoryTable
 
 
@@ -59,3 +70,35 @@ def test_a_step_before_the_one_that_sees_positions_is_shared():
 def test_unknown_row_numbers_are_an_error_and_not_a_guess():
     with pytest.raises(PlanError, match="row numbers"):
         keys(Map(UserFunction(identity), with_indices=True), position=Position(1, None))
+
+
+COLUMNS = SelectColumns(("a",))
+ONE, OTHER = Workers(num_gpus=1), Workers(num_cpus=2)
+
+
+def on(workers, kind=Map):
+    return kind(UserFunction(identity), workers=workers)
+
+
+def test_neighbours_with_the_same_workers_are_a_group():
+    steps = [STEP, on(ONE), on(Workers(num_gpus=1), Filter), on(OTHER), STEP, STEP]
+    groups = Chain.of(steps).groups
+    assert groups == (StepGroup(1, None), StepGroup(3, ONE), StepGroup(4, OTHER), StepGroup(6, None))
+    assert Chain.of([STEP, STEP]).groups == (StepGroup(2, None),)
+    assert Chain.of([]).groups == (StepGroup(0, None),)
+
+
+def test_steps_that_call_no_function_go_with_those_before_them_and_the_first_with_those_after():
+    assert Chain.of([COLUMNS, on(ONE), COLUMNS, STEP, COLUMNS]).groups == (StepGroup(3, ONE), StepGroup(5, None))
+    assert Chain.of([COLUMNS]).groups == (StepGroup(1, None),)
+
+
+def test_a_result_is_kept_where_the_workers_change():
+    assert Chain.of([STEP, on(ONE), Cache(), on(OTHER), Cache(), COLUMNS]).kept == (1, 2, 3, 4)
+
+
+def test_workers_change_no_key():
+    fused = keys(STEP, STEP, STEP)
+    assert keys(STEP, on(ONE), STEP)[-1] == fused[-1]
+    assert keys(on(ONE), on(OTHER), on(None))[-1] == fused[-1]
+    assert keys(STEP, on(ONE))[0] == keys(STEP)[0]

@@ -98,3 +98,24 @@ def test_known_contents_are_explained_without_reading_an_input(scan, monkeypatch
     lazy.collect()
     monkeypatch.setattr("raydata_ext.sources.InputFile.open", lambda file: pytest.fail(f"read {file.path}"))
     assert lazy.explain().hits == len(lazy.explain().shards)
+
+
+def test_an_explanation_shows_what_runs_on_which_workers_and_where_results_are_kept(scan):
+    lazy = scan().map(count).cache().map(double).map(double, workers=rdx.Workers(num_gpus=1)).rename_columns({"n": "m"})
+    lazy = lazy.filter(bool).map(double, with_indices=True)
+    assert lazy.explain().steps == [
+        "on the workers of the run:",
+        "1. count",
+        "(result kept)",
+        "2. double",
+        "(result kept)",
+        "on Workers(num_gpus=1):",
+        "3. double",
+        "4. rename_columns(n=m)",
+        "(result kept)",
+        "on the workers of the run:",
+        "5. bool",
+        "(all above is run first: the next step needs the number of rows of each shard)",
+        "6. double",
+    ]
+    assert scan().map(count).explain().steps == ["1. count"]
