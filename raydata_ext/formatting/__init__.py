@@ -1,7 +1,8 @@
 """The edge where Arrow becomes what users hold, and back.
 
-Out: `get_formatter` gives rows, batches and columns as Python, numpy, torch, pandas or Arrow. User functions of `map`
-get a `LazyRow` or `LazyBatch`, dictionaries that convert only the columns that are looked at and know what was changed.
+Out: `get_formatter` gives rows, batches and columns as Python, numpy, torch, pandas or Arrow, or as a function of the
+user makes them. User functions of `map` get a `LazyRow` or `LazyBatch`, dictionaries that convert only the columns that
+are looked at and know what was changed.
 
 In: `batch_from_columns`, `batch_from_rows` and `batch_from_table` turn what such functions return into record batches,
 with types inferred once per batch.

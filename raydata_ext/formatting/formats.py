@@ -10,14 +10,15 @@ from raydata_ext.formatting.numpy_format import NumpyFormatter
 from raydata_ext.formatting.pandas_format import PandasFormatter
 from raydata_ext.formatting.python_format import PythonFormatter
 from raydata_ext.formatting.torch_format import TorchFormatter
+from raydata_ext.formatting.transform_format import TransformFormatter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from raydata_ext.formatting.formatter import Formatter
 
-Format = Literal["python", "numpy", "torch", "arrow", "pandas"]
-"""What a format is called; None stands for "python" too."""
+Format = Literal["python", "numpy", "torch", "arrow", "pandas", "custom"]
+"""What a format is called; None stands for "python" too. "custom" is a function of the user."""
 
 _FORMATTERS: dict[str, type[Formatter]] = {
     "python": PythonFormatter,
@@ -25,6 +26,7 @@ _FORMATTERS: dict[str, type[Formatter]] = {
     "torch": TorchFormatter,
     "arrow": ArrowFormatter,
     "pandas": PandasFormatter,
+    "custom": TransformFormatter,
 }
 
 
@@ -37,10 +39,10 @@ def get_formatter(
     """The formatter of a format.
 
     Args:
-        name: "python", "numpy", "torch", "arrow" or "pandas"; None means "python".
+        name: "python", "numpy", "torch", "arrow", "pandas" or "custom"; None means "python".
         columns: The columns to show, in this order; None for all of them.
         output_all_columns: Also show the other columns, after those, as plain Python values.
-        options: `dtype` for numpy; `dtype` and `device` for torch.
+        options: `dtype` for numpy; `dtype` and `device` for torch; `transform` for custom.
 
     Returns:
         A formatter; it pickles.

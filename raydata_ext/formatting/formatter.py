@@ -38,6 +38,14 @@ class Formatter(ABC):
             ValueError: A column of the format is not in the data.
         """
 
+    def rows(self, data: pa.RecordBatch | pa.Table) -> list[Any]:
+        """All rows, one by one.
+
+        Args:
+            data: Arrow data.
+        """
+        return [self.row(data, index) for index in range(data.num_rows)]
+
     @abstractmethod
     def batch(self, data: pa.RecordBatch | pa.Table) -> Any:
         """All rows.

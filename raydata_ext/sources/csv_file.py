@@ -17,6 +17,7 @@ from raydata_ext.sources.csv_records import CsvFault, Dialect, RecordBlock, reco
 from raydata_ext.sources.csv_types import FALSE_VALUES, TRUE_VALUES, ColumnType
 from raydata_ext.sources.json_good_lines import raw_text
 from raydata_ext.sources.reader import BadRow, OnBadRow, Reader, require_columns
+from raydata_ext.sources.utf8 import utf8_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,6 +169,8 @@ class TsvReader(CsvReader):
 BadRecord = tuple[int, CsvFault]
 """Number of a record in its block, and what is wrong with it."""
 
+_LONE_RETURN = "a carriage return outside of quotes, and no line feed after it, where only line feeds end records"
+
 
 @dataclass(frozen=True)
 class _Parser:
@@ -197,11 +200,11 @@ class _Parser:
         try:
             batch = self._read(block.data)
         except pa.ArrowInvalid as error:
-            fault = block.fault(self._explain(block, error)) if len(block) == 1 else None
+            fault = self._fault(block, error) if len(block) == 1 else None
         else:
             if batch.num_rows == len(block):
                 return batch
-            fault = block.fault("a carriage return outside of quotes, and no line feed after it")
+            fault = block.fault(_LONE_RETURN)
         if len(block) > 1:
             middle = len(block) // 2
             halves = (block.part(0, middle), first), (block.part(middle, len(block)), first + middle)
@@ -234,11 +237,16 @@ class _Parser:
         batches = table.combine_chunks().to_batches()
         return batches[0] if batches else self.no_rows()
 
-    def _explain(self, block: RecordBlock, error: Exception) -> str:
-        found = len(_fields(block, self.reader._dialect, pa.binary()))  # noqa: SLF001 - the reader's own part
+    def _fault(self, record: RecordBlock, error: Exception) -> CsvFault:
+        """What is wrong with a record that Arrow cannot read as a row."""
+        try:
+            found = len(_fields(record, self.reader._dialect, pa.binary()))  # noqa: SLF001 - the reader's own part
+        except CsvFault as fault:
+            return fault
         if found != len(self.names):
-            return f"{found} fields where {len(self.names)} are expected"
-        return str(error).replace("Row #1: ", "") + "; set types= to what the column holds"
+            return record.fault(f"{found} fields where {len(self.names)} are expected")
+        reason = str(error).replace("Row #1: ", "")
+        return record.fault(_not_utf8(record) or f"{reason}; set types= to what the column holds")
 
 
 def _fields(record: RecordBlock, dialect: Dialect, kind: pa.DataType) -> list[Any]:
@@ -250,8 +258,16 @@ def _fields(record: RecordBlock, dialect: Dialect, kind: pa.DataType) -> list[An
         converting = pc.ConvertOptions(column_types=dict.fromkeys(names, kind))
         table = pc.read_csv(pa.BufferReader(record.data), reading, parsing, converting)
     except pa.ArrowInvalid as error:
-        raise record.fault(str(error)) from error
+        raise record.fault(_not_utf8(record) or str(error)) from error
+    if table.num_rows > 1:
+        raise record.fault(_LONE_RETURN)
     return [column[0].as_py() for column in table.columns]
+
+
+def _not_utf8(block: RecordBlock) -> str:
+    """What is wrong with records as UTF-8; empty where nothing is."""
+    error = utf8_error(block.data)
+    return "" if error is None else f"not UTF-8 ({error.reason}); set encoding= to what the file is in"
 
 
 def _parse_options(delimiter: str, quote: str | None) -> pc.ParseOptions:

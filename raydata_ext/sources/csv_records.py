@@ -175,18 +175,20 @@ def _first_misplaced(
 def _utf8_chunks(file: InputFile, encoding: str, chunk_bytes: int) -> Iterator[bytes]:
     """The decompressed file in UTF-8, without a byte order mark."""
     decoder: Any = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)()
-    position = 0
+    position, at_end = 0, False
     with closing(DecompressedStream(file)) as stream:
-        while raw := stream.read(chunk_bytes if position else max(chunk_bytes, _LONGEST_MARK)):
-            chunk = raw
+        while not at_end:
+            raw = stream.read(chunk_bytes if position else max(chunk_bytes, _LONGEST_MARK))
+            chunk, at_end = raw, not raw
             if decoder is not None:
                 pending = len(decoder.getstate()[0])
                 try:
-                    chunk = decoder.decode(raw).encode()
+                    chunk = decoder.decode(raw, at_end).encode()
                 except UnicodeDecodeError as error:
                     raise DamagedInputError(
                         f"{file.path}: byte {position - pending + error.start}: not {encoding} ({error.reason}); set"
                         " encoding= to what the file is in"
                     ) from error
-            yield chunk if position else chunk.removeprefix(UTF8_BOM)
+            if chunk:
+                yield chunk if position else chunk.removeprefix(UTF8_BOM)
             position += len(raw)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from raydata_ext.remote import StorageOptions
     from raydata_ext.sources.reader import Reader
 
 
@@ -160,6 +161,7 @@ def scan_files(
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     max_shard_bytes: int = 256 << 20,
+    storage_options: StorageOptions | None = None,
     **reader_options: object,
 ) -> FileSource:
     """List files and cut them into shards, without reading more than footers of files that are to be split.
@@ -174,15 +176,18 @@ def scan_files(
         columns: the columns to read; None is all.
         exclude: shell patterns of paths to leave out.
         max_shard_bytes: the largest input of a shard, in bytes on disk or, of compressed files, decompressed.
+        storage_options: further arguments of the file systems of URLs.
         reader_options: attributes of the format's reader.
 
     Raises:
         NoMatchError: a pattern matches nothing.
         ValueError: format or options are not valid.
     """
+    if "data_files" in reader_options:
+        raise TypeError(f"the paths come first, and the format is format={paths!r}; there is no data_files=")
     if max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
-    files: Sequence[InputFile] = list_files(paths, exclude=exclude)
+    files: Sequence[InputFile] = list_files(paths, exclude=exclude, storage_options=storage_options)
     reader = make_reader(format or infer_format(files), {"columns": columns, **reader_options}).fitted_to(files)
     files = reader.files_of_rows(files)
     shards = tuple(_cut_and_grouped(reader, files, max_shard_bytes))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-import fsspec
-
 from raydata_ext.errors import ReadError
+from raydata_ext.remote import ResumingStream, StorageOptions, find_file_system, find_version
 
 ETAG = "etag:"
 """How the version of a file begins where the file system itself vouches for the content."""
@@ -25,12 +24,14 @@ class InputFile:
         size: bytes.
         version: what tells this content from a later one without reading: `etag:` and the tag or checksum of an object,
             else `{modification time in ns}:{inode}`; empty where the file system tells neither.
+        storage_options: further arguments of the file system of a URL.
     """
 
     path: str
     name: str
     size: int
     version: str
+    storage_options: StorageOptions | None = field(default=None, compare=False, repr=False)  # it may hold secrets
 
     @property
     def is_local(self) -> bool:
@@ -59,10 +60,18 @@ class InputFile:
                 stream = Path(self.path).open("rb", buffering=0)  # noqa: SIM115 - the caller closes it
                 self._require_unchanged(os.fstat(stream.fileno()))
                 return stream
-            fs, path = fsspec.core.url_to_fs(self.path)
-            return cast("IO[bytes]", fs.open(path, "rb"))
+            return cast("IO[bytes]", ResumingStream(self.path, self._open_remote, self.size or None, ReadError))
         except OSError as error:
             raise ReadError(f"{self.path}: cannot be opened ({error}); list the source again") from error
+
+    def _open_remote(self) -> IO[bytes]:
+        file_system, path = find_file_system(self.path, self.storage_options)
+        stream: IO[bytes] = file_system.open(path, "rb")
+        tag, _ = find_version(getattr(stream, "details", None) or {})
+        if self.has_etag and tag and self.version != f"{ETAG}{tag}":
+            stream.close()
+            raise ReadError(f"{self.path}: changed since it was listed; run again when nothing writes to it")
+        return stream
 
     def _require_unchanged(self, stat: os.stat_result) -> None:
         """Results are kept under the content that was listed, so no other content may be read.

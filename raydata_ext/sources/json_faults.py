@@ -29,6 +29,7 @@ _BRACKET_OR_BRACE = ord("[") ^ ord("{")
 """The one bit in which brackets and braces differ."""
 
 _SHOWN_CHARACTERS = 120
+_ON_CUT_LINES = "; the line ends there, and a row must stand on one line, or be an element of an array"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NULL_AT_BEGIN = re.compile(rb"\s*null")
 _NULL_AFTER_OBJECT = re.compile(rb"\}\s*null")
@@ -92,7 +93,9 @@ def fault_of_row(block: bytes, message: str) -> JsonFault:
     reason, row = (match[1], int(match[2])) if match else (message, 0)
     filled = (start for start, end in lines_of(block) if block[start:end].strip())
     start = next(itertools.islice(filled, row, None), 0)
-    return JsonFault(block, start, f"{reason}; all values of a key must be of one kind, and a key may occur once")
+    if reason.startswith("Column("):
+        reason += "; all values of a key must be of one kind, and a key may occur once"
+    return JsonFault(block, start, reason)
 
 
 def _require_row(block: bytes, start: int) -> None:
@@ -119,7 +122,8 @@ def _explain_json(line: str) -> str | None:
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
-        return f"not JSON ({error.msg} at column {error.colno})"
+        is_cut = error.pos >= len(line.rstrip())
+        return f"not JSON ({error.msg} at column {error.colno}){_ON_CUT_LINES if is_cut else ''}"
     except ValueError as error:  # an integer of more digits than Python converts
         return f"not JSON ({error})"
     return None if isinstance(value, dict) else "a JSON object is expected"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from raydata_ext.sources.line_blocks import count_lines, hash_lines, line_blocks
 from raydata_ext.sources.reader import UTF8_BOM, BadRow, OnBadRow, Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from raydata_ext.sources.input_file import InputFile, Piece
 
@@ -60,6 +61,25 @@ class JsonLinesReader(Reader):
                 rows += batch.num_rows + len(bad)
             if batch.num_rows:
                 yield self._project(batch)
+
+    def read_rows(self, piece: Piece, rows: Sequence[int]) -> pa.RecordBatch:
+        """Some rows of a piece; only they are parsed, and types are inferred of them alone.
+
+        Args:
+            piece: what to read.
+            rows: their numbers in the piece, ascending; those that are not there are left out.
+        """
+        chosen: list[bytes] = []
+        first = 0  # number of the first row of the block
+        for offset, block in line_blocks(piece):
+            mark = len(UTF8_BOM) if offset == 0 and block.startswith(UTF8_BOM) else 0
+            lines = [line for line in block[mark:].split(b"\n") if line.strip()]
+            stop = bisect_left(rows, first + len(lines))
+            chosen += (lines[row - first] for row in rows[len(chosen) : stop])
+            first += len(lines)
+            if stop == len(rows):
+                break
+        return self._project(_parsed(JsonBlockParser(), piece, 0, b"\n".join(chosen)))
 
     def _project(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if self.columns is None:

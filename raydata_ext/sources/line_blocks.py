@@ -91,8 +91,10 @@ def cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) 
         block_bytes: bytes of a block; a longer line makes a longer block.
     """
     rest: list[bytes] = []  # the begin of a line, in as many parts as it took so far
-    while chunk := _read_from_line(read, block_bytes, position):
-        cut = chunk.rfind(b"\n") + 1
+    at_end = False
+    while not at_end:
+        chunk, at_end = _read_from_line(read, block_bytes, position)
+        cut = len(chunk) if at_end else chunk.rfind(b"\n") + 1
         if cut:
             block = b"".join([*rest, memoryview(chunk)[:cut]])
             yield position, block
@@ -104,13 +106,26 @@ def cut_at_lines(read: Callable[[int], bytes], position: int, block_bytes: int) 
         yield position, b"".join(rest)
 
 
-def _read_from_line(read: Callable[[int], bytes], size: int, line: int) -> bytes:
-    """Read on; what is damaged then is the line that begins at the byte offset `line`, and all that follows it."""
+def _read_from_line(read: Callable[[int], bytes], size: int, line: int) -> tuple[bytes, bool]:
+    """Read on for `size` bytes, or fewer before the end or damage, and tell whether this is the end.
+
+    Where nothing can be read, what is damaged is the line that begins at the byte offset `line`, and all that follows
+    it.
+    """
+    parts: list[bytes] = []
     try:
-        return read(size)
-    except DamagedInputError as error:
-        error.byte_offset = line
-        raise
+        while size:
+            part = read(size)
+            if not part:
+                return b"".join(parts), True
+            parts.append(part)
+            size -= len(part)
+    except ReadError as error:
+        if not parts:  # else the next call says so again
+            if isinstance(error, DamagedInputError):
+                error.byte_offset = line
+            raise
+    return b"".join(parts), False
 
 
 def _compressed_range(piece: CompressedRange, block_bytes: int) -> Iterator[tuple[int, bytes]]:

@@ -15,12 +15,15 @@ from raydata_ext.sources.remote_files import RemoteFiles
 from raydata_ext.sources.saved_dataset import data_files
 
 if TYPE_CHECKING:
+    from raydata_ext.remote import StorageOptions
     from raydata_ext.sources.input_file import InputFile
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile, ...]:
+def list_files(
+    paths: Paths, *, exclude: Sequence[str] = (), storage_options: StorageOptions | None = None
+) -> tuple[InputFile, ...]:
     """List the files of a source: paths in the order given, the files of each sorted by path, every file once.
 
     A path that exists is taken as it stands, even where it could be read as a pattern. A directory that `save_to_disk`
@@ -34,18 +37,20 @@ def list_files(paths: Paths, *, exclude: Sequence[str] = ()) -> tuple[InputFile,
             leading `.`); local or any fsspec URL. `@list.txt` stands for the paths in a file, see `expand_path`.
         exclude: shell patterns of names, in which `*` also matches `/`; files that match are left out. `*/tmp/*` leaves
             out `tmp/a.txt` too. A pattern that begins with `/` or holds `://` is one of whole paths.
+        storage_options: further arguments of the file systems of URLs.
 
     Raises:
         NoMatchError: a path or pattern stands for no file, or for a `DatasetDict`; the message names it and the nearest
             directory that exists, or the splits.
+        ReadError: what is under a URL cannot be listed.
         OSError: a directory cannot be read.
         ValueError: there is no path.
     """
     given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not given:
         raise ValueError("paths is empty: give at least one path, directory or glob pattern")
-    plain = [path.removeprefix("file://") for one in given for path in expand_path(one)]
-    places = [RemoteFiles(path) if "://" in path else LocalFiles(path) for path in plain]
+    plain = [path.removeprefix("file://") for one in given for path in expand_path(one, storage_options)]
+    places = [RemoteFiles(path, storage_options) if "://" in path else LocalFiles(path) for path in plain]
     single = _common_directory([place.paths[0] for place in places if place.root is None])
     files: dict[str, InputFile] = {}
     for place in places:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import glob
 import posixpath
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import fsspec
-
 from raydata_ext.errors import ReadError
+from raydata_ext.remote import Retries, StorageOptions, find_file_system, find_version, may_pass
 from raydata_ext.sources.input_file import ETAG, InputFile
 from raydata_ext.sources.local_files import LEFT_OUT_OF_DIRECTORIES, fixed_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_CHECKSUM_KEYS = ("md5Hash", "crc32c", "checksum", "blob_id", "ETag", "etag")
-_TIME_KEYS = ("mtime", "LastModified", "last_modified", "updated", "created")
 
 
 @dataclass
@@ -27,6 +22,7 @@ class RemoteFiles:
 
     Args:
         given: a URL that fsspec knows; its path may be a pattern.
+        storage_options: further arguments of the file system.
 
     Attributes:
         root: URL of the directory that names are relative to; None where the URL is that of a file.
@@ -34,14 +30,16 @@ class RemoteFiles:
     """
 
     given: str
+    storage_options: StorageOptions | None = field(default=None, repr=False)  # it may hold secrets
     root: str | None = field(init=False)
     paths: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._fs, self._path = fsspec.core.url_to_fs(self.given)
-        self._fs.invalidate_cache()  # it holds listings of earlier calls
         try:
-            root, infos = self._find()
+            self._fs, self._path = find_file_system(self.given, self.storage_options)
+            root, infos = Retries().run(f"listing {self.given}", self._find, ReadError)
+        except ReadError:
+            raise
         except Exception as error:
             raise ReadError(
                 f"{self.given}: cannot be listed ({type(error).__name__}: {error}); check the URL, the network and the"
@@ -54,7 +52,9 @@ class RemoteFiles:
     def input_file(self, path: str, name: str) -> InputFile:
         """One of the files as it was listed."""
         info = self._infos[path]
-        return InputFile(path, name, int(info["size"] or 0), _version(info))
+        tag, changed = find_version(info)
+        version = f"{ETAG}{tag}" if tag else changed and f"{changed}:"
+        return InputFile(path, name, int(info["size"] or 0), version, self.storage_options)
 
     def nearest_directory(self) -> tuple[str, int] | None:
         """The deepest directory on the way to the path that exists, and how many entries it has."""
@@ -67,9 +67,11 @@ class RemoteFiles:
 
     def _find(self) -> tuple[str | None, list[dict[str, Any]]]:
         fs, path = self._fs, self._path
-        if fs.isfile(path):
-            return None, [fs.info(path)]
-        if fs.isdir(path):
+        fs.invalidate_cache()  # it holds listings of earlier calls
+        found = self._info()
+        if found is not None and found["type"] == "file":
+            return None, [found]
+        if found is not None:
             infos = fs.find(path, detail=True).values()
             return path, [info for info in infos if not _is_hidden(info, path, LEFT_OUT_OF_DIRECTORIES)]
         root, pattern = fixed_part(path)
@@ -79,18 +81,17 @@ class RemoteFiles:
         infos = fs.glob(path, detail=True).values()
         return root, [info for info in infos if not _is_hidden(info, root, hidden)]
 
+    def _info(self) -> dict[str, Any] | None:
+        """What stands at the path itself, if something does."""
+        try:
+            info: dict[str, Any] = self._fs.info(self._path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if may_pass(error):
+                raise
+            return None
+        return info
+
 
 def _is_hidden(info: Mapping[str, Any], root: str, prefixes: tuple[str, ...]) -> bool:
     name = info["name"][len(root) :].lstrip("/")
     return any(part.startswith(prefixes) for part in name.split("/"))
-
-
-def _version(info: Mapping[str, Any]) -> str:
-    """The checksum or strong entity tag that the store gives, else when it says the file was written."""
-    for key in _CHECKSUM_KEYS:
-        if info.get(key) and not str(info[key]).startswith("W/"):
-            return f"{ETAG}{key}:{info[key]}"
-    changed = next((info[key] for key in _TIME_KEYS if info.get(key)), None)
-    if isinstance(changed, dt.datetime):
-        changed = changed.timestamp()
-    return f"{int(changed * 1e9)}:" if isinstance(changed, int | float) else ""

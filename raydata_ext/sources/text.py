@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _MOST_BYTES = 2**31 - 1
+_READ_BYTES = 16 << 20
 _BLANK_LINES = re.compile(rb"(?m:^)(?:[ \t]*\n)+")
 
 
@@ -120,7 +121,8 @@ class TextReader(Reader):
 
     def _whole(self, piece: Piece) -> Iterator[pa.Array]:
         with closing(DecompressedStream(piece.file)) as stream:
-            data = self._decode(piece, 0, stream.read())
+            content = b"".join(iter(partial(stream.read, _READ_BYTES), b""))  # to the end, or to damage
+            data = self._decode(piece, 0, content)
         yield _strings(piece, np.array([0, len(data)]), data)
 
     def _lines(self, on_bad_row: OnBadRow | None, piece: Piece) -> Iterator[pa.Array]:

@@ -82,3 +82,9 @@ def test_what_cannot_be_decoded_is_named_with_its_byte(write, chunk_bytes: int) 
     content = "ab,cd\n".encode("utf-16-le") + b"\x00\xdc" + "x\n".encode("utf-16-le")
     with pytest.raises(ReadError, match="byte 12: not utf-16-le"):
         records(write(content), Dialect(",", '"', "utf-16-le"), chunk_bytes)
+
+
+def test_a_character_that_is_cut_off_at_the_end_is_an_error(write) -> None:
+    content = "ab,cd\nx,y\n".encode("utf-16-le") + b"x"
+    with pytest.raises(ReadError, match=r"byte 20: not utf-16-le \(truncated data\)"):
+        records(write(content), Dialect(",", '"', "utf-16-le"), 100)

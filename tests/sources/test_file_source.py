@@ -188,3 +188,8 @@ def test_compressed_files_count_four_times(tmp_path: Path) -> None:
         (tmp_path / f"{number}.txt.gz").write_bytes(gzip.compress(b"line\n") + b"\0" * 4900)
     shards = scan_files(f"{tmp_path}/*", max_shard_bytes=2 * MAX).shards
     assert max(shard.num_bytes for shard in shards) <= MAX // 2
+
+
+def test_the_arguments_of_hugging_face_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="the paths come first, and the format is format='json'"):
+        scan_files("json", data_files="a.jsonl")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import InputFile, Piece
-from raydata_ext.sources.line_blocks import count_lines, hash_lines, line_blocks, split_at_lines
+from raydata_ext.sources.line_blocks import count_lines, cut_at_lines, hash_lines, line_blocks, split_at_lines
 
 texts = st.text(alphabet="ab\r\n\u00e9", max_size=60).map(str.encode)
 with_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -103,3 +103,19 @@ def test_the_hash_of_a_range_is_that_of_its_lines_wherever_they_lie(write) -> No
     assert hash_lines(Piece(first, 0, 4, 4)) == hash_lines(Piece(second, 0, 4, 4))
     assert hash_lines(Piece(first, 4, 8, 4)) == hash_lines(Piece(second, 10, 14, 4))
     assert hash_lines(Piece(first, 0, 4, 4)) != hash_lines(Piece(first, 4, 8, 4))
+
+
+@pytest.mark.parametrize("size", [3, 4, 1000])
+def test_a_last_line_without_end_is_of_the_block_before(write, size: int) -> None:
+    """So that what a block says of types, it says of the last line too."""
+    content = b"ab\ncd\nef"
+    blocks = list(line_blocks(Piece(write(content)), size))
+    assert b"".join(block for _, block in blocks) == content
+    assert [offset for offset, _ in blocks] == [content.index(block) for _, block in blocks]
+    if size == 1000:
+        assert blocks == [(0, content)]
+
+
+def test_reads_that_fall_short_do_not_end_a_line() -> None:
+    parts = iter([b"a", b"b\nc", b"d", b"", b"never"])
+    assert list(cut_at_lines(lambda _size: next(parts), 0, 100)) == [(0, b"ab\ncd")]

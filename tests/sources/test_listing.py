@@ -102,7 +102,10 @@ def test_a_path_that_exists_wins_over_its_reading_as_a_pattern(tmp_path: Path, n
     assert names(tmp_path / name) == [name]
 
 
-@pytest.mark.parametrize("name", ["größe 日本.txt", "new\nline.txt", "bad\udcff.txt", "a::b.txt", " .txt", "q'\"$.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["größe 日本.txt", "new\nline.txt", "bad\udcff.txt", "a::b.txt", " .txt", "q'\"$.txt", "a#b.txt", "a%20b.txt"],
+)
 def test_any_file_name_is_found_and_can_be_read(tmp_path: Path, name: str) -> None:
     make(tmp_path, f"d/{name}")
     for given in (tmp_path, tmp_path / "d" / name, f"{tmp_path}/**/*.txt"):
@@ -110,6 +113,12 @@ def test_any_file_name_is_found_and_can_be_read(tmp_path: Path, name: str) -> No
         assert file.path == str(tmp_path / "d" / name)
         with file.open() as stream:
             assert stream.read() == b"x"
+
+
+def test_a_hidden_file_is_read_where_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".a.txt").write_text("x")
+    assert [file.name for file in list_files(tmp_path / ".a.txt")] == [".a.txt"]
+    assert [file.name for file in list_files(tmp_path / ".*.txt")] == [".a.txt"]
 
 
 def test_a_file_url_is_the_local_file(tmp_path: Path) -> None:

@@ -92,6 +92,17 @@ def test_nested_and_dictionary_columns_come_back(store) -> None:
     assert found.to_pylist() == table.to_pylist()
 
 
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+def test_every_compression_of_columns_is_read_and_hashed_and_a_cut_is_an_error(store, write, rows, codec: str) -> None:
+    table = numbers(5000)
+    file = store(table, row_group_size=1000, compression=codec)
+    pieces = READER.split(file, file.size // 3)
+    assert rows(READER, *pieces) == table.to_pylist()
+    assert len({READER.hash_piece(piece) for piece in pieces}) == len(pieces) > 1
+    with pytest.raises(ReadError, match="truncated or damaged"):
+        rows(READER, write(Path(file.path).read_bytes()[:-100], "cut.parquet"))
+
+
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet at all", b"PAR1" + b"\0" * 100 + b"PAR1"])
 def test_a_foreign_file_is_an_error_that_names_it(write, rows, content: bytes) -> None:
     file = write(content)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
+import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
-from raydata_ext.sources.remote_files import RemoteFiles, _version
+from raydata_ext.errors import ReadError
+from raydata_ext.remote import Retries
+from raydata_ext.sources.remote_files import RemoteFiles
 
 
 @pytest.fixture
@@ -40,16 +42,46 @@ def test_nothing_there_names_the_nearest_directory(corpus) -> None:
     assert RemoteFiles("memory://nope/x").nearest_directory() is None
 
 
-@pytest.mark.parametrize(
-    ("info", "version"),
-    [
-        ({"ETag": '"abc"', "LastModified": 5}, 'etag:ETag:"abc"'),
-        ({"md5Hash": "m", "etag": "e"}, "etag:md5Hash:m"),
-        ({"ETag": 'W/"weak"', "mtime": 1.5}, "1500000000:"),
-        ({"LastModified": dt.datetime(1970, 1, 1, 0, 0, 2, tzinfo=dt.timezone.utc)}, "2000000000:"),
-        ({"mtime": "Tue, 1 Jan"}, ""),
-        ({}, ""),
-    ],
-)
-def test_the_version_is_what_the_store_vouches_for(info: dict[str, object], version: str) -> None:
-    assert _version(info) == version
+class Forgetful(MemoryFileSystem):
+    """Memory that does not answer some of the questions after what is there."""
+
+    protocol = "forgetful"
+    failures = 0
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return MemoryFileSystem._strip_protocol(str(path).replace("forgetful://", "memory://"))
+
+    def info(self, path, **kwargs):
+        if Forgetful.failures:
+            Forgetful.failures -= 1
+            raise ConnectionResetError("no answer")
+        return super().info(path, **kwargs)
+
+
+fsspec.register_implementation("forgetful", Forgetful, clobber=True)
+
+
+def test_a_question_that_is_not_answered_is_asked_again_and_does_not_mean_that_nothing_is_there(
+    corpus, monkeypatch
+) -> None:
+    monkeypatch.setattr(Retries, "_pause", lambda self, attempt: 0.0)
+    monkeypatch.setattr(Forgetful, "failures", 2)
+    assert [path.rpartition("/")[2] for path in RemoteFiles("forgetful://c").paths] == ["a.txt", "x.txt"]
+    monkeypatch.setattr(Forgetful, "failures", 99)
+    with pytest.raises(ReadError, match=r"listing forgetful://c failed 6 times, last with ConnectionResetError"):
+        RemoteFiles("forgetful://c")
+
+
+def test_a_file_is_listed_with_what_tells_its_content_from_a_later_one(corpus) -> None:
+    files = RemoteFiles("memory://c/a.txt")
+    before = files.input_file(files.paths[0], "a.txt").version
+    assert before.endswith(":")
+    assert before[:-1].isdecimal()
+    corpus.pipe("/c/a.txt", b"new")
+    assert RemoteFiles("memory://c/a.txt").input_file(files.paths[0], "a.txt").version > before
+
+
+def test_secrets_among_the_storage_options_are_not_shown(corpus) -> None:
+    files = RemoteFiles("memory://c", {"memory": {"use_listings_cache": False}, "s3": {"secret": "hunter2"}})
+    assert "hunter2" not in repr(files) + repr(files.input_file(files.paths[0], "a.txt"))

@@ -117,8 +117,8 @@ def test_damaged_files_are_errors_that_name_them(tmp_path: Path, rows) -> None:
         (b"x" + whole[1:], tokens, r"a\.idx: it does not begin with"),
         (whole[:-1], tokens, r"a\.idx: an index of 4 items has .* cut off or damaged"),
         (whole[:5], tokens, r"a\.idx: it does not begin with"),
-        (whole, tokens[:-2], r"a\.idx: it speaks of 6 tokens of uint16, 12 bytes, but .* has 10"),
-        (whole[:17] + b"\x63" + whole[18:], tokens, r"a\.idx: version 1 and type code 99 are not known"),
+        (whole, tokens[:-2], r"a\.idx: its index has 6 elements of uint16, so .* 12 bytes; it has 10"),
+        (whole[:17] + b"\x63" + whole[18:], tokens, r"a\.idx: unknown type code 99"),
         (whole[:26] + struct.pack("<i", -1) + whole[30:], tokens, r"a\.idx: item 0 has the size -1"),
     ):
         (tmp_path / "a.idx").write_bytes(index)

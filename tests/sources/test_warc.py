@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 
+import pyarrow as pa
 import pytest
 
 from raydata_ext.errors import ReadError
@@ -57,10 +59,18 @@ def wet(texts: list[bytes]) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("pack", ["records", "plain", "gzip", "bz2"])
+def by_arrow(content: bytes, codec: str) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, codec) as stream:
+        stream.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize("pack", ["records", "plain", "gzip", "bz2", "xz", "zstd", "lz4"])
 def test_responses_are_rows_however_the_file_is_packed(write, rows, pack: str) -> None:
     content = archive(packed=pack == "records")
-    content = {"gzip": gzip.compress, "bz2": bz2.compress}.get(pack, bytes)(content)
+    plain = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    content = by_arrow(content, pack) if pack in ("zstd", "lz4") else plain.get(pack, bytes)(content)
     found = rows(WarcReader(), write(content))
     assert [row["url"] for row in found] == [f"http://example.com/{number}" for number in range(3)]
     assert found[1] == {
