@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from raydata_ext.dataset.absent import AbsentAttributes
+from raydata_ext.dataset.features import features_of
 from raydata_ext.dataset.shards import MAX_SHARD_BYTES, KnownFile, shards_of
 from raydata_ext.dataset.view import View
-from raydata_ext.plan import Workspace
 from raydata_ext.store import FormatState
-from raydata_ext.table import InMemoryTable, features_from_schema, list_table_cache_files
+from raydata_ext.table import InMemoryTable, list_table_cache_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.dataset.indices import Indices
     from raydata_ext.dataset.lineage import Lineage
-    from raydata_ext.plan import InputShard
+    from raydata_ext.plan import InputShard, Workspace
     from raydata_ext.table import Table
 
 
@@ -49,14 +50,8 @@ class Parts:
         """All columns as plain Python or Arrow, whatever the format."""
         return View(self.table, self.indices, FormatState())
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "workspace": self.workspace.path}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, workspace=Workspace(state["workspace"]))
-
-
-class DatasetBase:
+class DatasetBase(AbsentAttributes):
     """A data set and what it says of itself. All but its format stays as it is: other rows are another data set.
 
     Pickling takes paths and operations along, and rows only where they are in memory.
@@ -101,12 +96,12 @@ class DatasetBase:
 
     @property
     def features(self) -> dict[str, Any]:
-        """What the columns mean, as Hugging Face's `info.features` in JSON.
+        """What the columns mean, as Hugging Face's `info.features` in JSON, see `Feature`.
 
         Raises:
             SchemaError: a type has no feature.
         """
-        return features_from_schema(self.schema)
+        return features_of(self.schema)
 
     @property
     def fingerprint(self) -> str:
@@ -115,7 +110,10 @@ class DatasetBase:
 
     @property
     def cache_files(self) -> list[dict[str, str]]:
-        """The mapped files, as `[{"filename": path}, ...]`, that of the indices mapping last."""
+        """The mapped files, as `[{"filename": path}, ...]`, that of the indices mapping last.
+
+        A file in an object store is given by its URL; what is mapped is a copy of it on whatever machine reads it.
+        """
         indices = self.parts.indices
         paths = list_table_cache_files(self.parts.table) + ([] if indices is None else indices.cache_files)
         return [{"filename": path} for path in paths]

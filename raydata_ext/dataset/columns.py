@@ -125,6 +125,27 @@ class Columns(Transforms):
         format_ = replace(self.parts.format, columns=None if shown is None else (*shown, name))
         return type(self)(replace(in_order, lineage=lineage, table=table, format=format_))
 
+    def class_encode_column(self, column: str, include_nulls: bool = False) -> Self:  # positional as in Hugging Face
+        """The numbers of classes in place of the values of a column: a `ClassLabel` of all values, sorted as text.
+
+        Args:
+            column: its name.
+            include_nulls: whether null is a class (`"None"`); else it stays null.
+
+        Raises:
+            ValueError: there is no such column.
+            TypeError: values of its type cannot be compared.
+        """
+        found = [str(value) for value in self.unique(column) if include_nulls or value is not None]
+        names = sorted(set(found))
+        return self.map(
+            with_class_numbers,
+            batched=True,
+            batch_format="arrow",
+            fn_kwargs={"column": column, "names": names, "include_nulls": include_nulls},
+            schema=with_type(self.schema, column, {"_type": "ClassLabel", "names": names}),
+        )
+
     def flatten(self, max_depth: int = 16) -> Self:
         """Each struct column becomes a column for each of its fields, `"struct.field"`, to some depth.
 
@@ -161,6 +182,15 @@ class Columns(Transforms):
         self._require_columns(listed)
         _require_distinct(listed)
         return listed
+
+
+def with_class_numbers(batch: pa.Table, column: str, names: Sequence[str], include_nulls: bool) -> pa.Table:
+    """A batch with the position of each value of a column among `names` in place of the value."""
+    numbers = {name: number for number, name in enumerate(names)}
+    encoded = batch.column(column).combine_chunks().dictionary_encode("encode" if include_nulls else "mask")
+    of_values = [numbers[str(value)] for value in encoded.dictionary.to_pylist()]
+    labels = pa.array(of_values, pa.int64()).take(encoded.indices)
+    return batch.set_column(batch.schema.get_field_index(column), column, labels)
 
 
 def _require_distinct(names: Sequence[str]) -> None:

@@ -19,6 +19,7 @@ from raydata_ext.dataset.transforms import pool_size
 from raydata_ext.fingerprint import hash_value
 from raydata_ext.formatting import batch_from_columns, batch_from_rows
 from raydata_ext.plan import Plan, TableShard, Workspace
+from raydata_ext.store import open_tables
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, cast_table
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from raydata_ext.engine import Workers
+    from raydata_ext.plan import CacheDir
     from raydata_ext.store import DatasetDirectory
 
-    CacheDir: TypeAlias = str | os.PathLike[str] | None
     Types: TypeAlias = pa.Schema | Mapping[str, Any] | None
 
 
@@ -38,50 +39,66 @@ class Construction(Exports):
     """How a data set comes to be. `cache_dir` is where results computed from it are kept, see `Workspace`."""
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any], *, schema: Types = None, cache_dir: CacheDir = None) -> Self:
+    def from_dict(
+        cls, mapping: Mapping[str, Any], features: Types = None, *, schema: Types = None, cache_dir: CacheDir = None
+    ) -> Self:
         """Columns in memory.
 
         Args:
             mapping: column name to values: a list, an array of numpy, torch, pandas or Arrow.
-            schema: types, as a schema or as Hugging Face's features; None is what the values say.
+            features: types, as a schema or as Hugging Face's features; None is what the values say.
+            schema: the same, by its other name.
             cache_dir: see the class.
 
         Raises:
             SchemaError: columns differ in length, or values do not go together or not with the schema.
         """
-        target = None if schema is None else as_schema(schema)
+        target = _target(features, schema)
         batch = batch_from_columns(mapping, hints=target, num_rows=None if mapping else 0)
         return cls.from_arrow(pa.Table.from_batches([batch]), schema=target, cache_dir=cache_dir)
 
     @classmethod
     def from_list(
-        cls, mapping: Sequence[Mapping[str, Any]], *, schema: Types = None, cache_dir: CacheDir = None
+        cls,
+        mapping: Sequence[Mapping[str, Any]],
+        features: Types = None,
+        *,
+        schema: Types = None,
+        cache_dir: CacheDir = None,
     ) -> Self:
         """Rows in memory. What a row lacks is null, whichever row it is.
 
         Args:
             mapping: rows as mappings of column to value.
-            schema: see `from_dict`.
+            features: see `from_dict`, as for `schema`.
+            schema: the same.
             cache_dir: see the class.
         """
-        target = None if schema is None else as_schema(schema)
+        target = _target(features, schema)
         table = pa.Table.from_batches([batch_from_rows(mapping, target)])
         return cls.from_arrow(table, schema=target, cache_dir=cache_dir)
 
     @classmethod
     def from_pandas(
-        cls, df: Any, *, schema: Types = None, preserve_index: bool | None = None, cache_dir: CacheDir = None
+        cls,
+        df: Any,
+        features: Types = None,
+        *,
+        schema: Types = None,
+        preserve_index: bool | None = None,
+        cache_dir: CacheDir = None,
     ) -> Self:
         """The rows of a `pandas.DataFrame`.
 
         Args:
             df: the frame.
-            schema: see `from_dict`.
+            features: see `from_dict`, as for `schema`.
+            schema: the same.
             preserve_index: keep the index as a column; None keeps one that is more than a range.
             cache_dir: see the class.
         """
         table = pa.Table.from_pandas(df, preserve_index=preserve_index)
-        return cls.from_arrow(table, schema=schema, cache_dir=cache_dir)
+        return cls.from_arrow(table, schema=_target(features, schema), cache_dir=cache_dir)
 
     @classmethod
     def from_arrow(cls, table: Any, *, schema: Types = None, cache_dir: CacheDir = None) -> Self:
@@ -98,12 +115,13 @@ class Construction(Exports):
         rows = table if isinstance(table, pa.Table) else pa.table(table)
         if schema is not None:
             rows = cast_table(rows, as_schema(schema), add_missing=True)
-        return cls(Parts(InMemoryTable(rows), Lineage(hash_value(rows)), Workspace(cache_dir)))
+        return cls(Parts(InMemoryTable(rows), Lineage(hash_value(rows)), Workspace.of(cache_dir)))
 
     @classmethod
     def from_generator(
         cls,
         generator: Callable[..., Iterable[Mapping[str, Any]]],
+        features: Types = None,
         *,
         gen_kwargs: Mapping[str, Any] | None = None,
         schema: Types = None,
@@ -117,9 +135,10 @@ class Construction(Exports):
 
         Args:
             generator: returns an iterable of rows, the same for the same arguments.
+            features: see `from_dict`, as for `schema`.
             gen_kwargs: its keyword arguments. Lists among them are lists of shards, all of one length: the function is
                 called once for each, with lists of one item. Both count, by code and value, in the key of the result.
-            schema: see `from_dict`.
+            schema: the same.
             version: stands for the code in the key of the result.
             cache_dir: see the class.
             workers: size of the pool on Ray.
@@ -130,12 +149,12 @@ class Construction(Exports):
             StepError: the function raised.
             SchemaError: rows do not go together.
         """
-        target = None if schema is None else as_schema(schema)
+        target = _target(features, schema)
         shards = shards_of_generator(generator, gen_kwargs or {}, target, version)
         pool = pool_size(workers, num_proc)
         if executor is None and pool is not None and len(shards) > 1:
             executor = "ray"
-        workspace = Workspace(cache_dir)
+        workspace = Workspace.of(cache_dir)
         plan = LazyDataset(Plan(shards), workspace, cls.from_results)  # type: ignore[arg-type]  # a `Dataset`, in the end
         return plan.collect(executor=executor, workers=pool)  # type: ignore[return-value]
 
@@ -162,7 +181,7 @@ class Construction(Exports):
         """
         tables = [MemoryMappedTable.from_file(Path(filename)) for filename in filenames]
         lineage = Lineage(tuple(map(TableShard, tables)))
-        return cls(Parts(joined(tables), lineage, Workspace(cache_dir)))
+        return cls(Parts(joined(tables), lineage, Workspace.of(cache_dir)))
 
     @classmethod
     def from_directory(cls, directory: DatasetDirectory, workspace: Workspace) -> Self:
@@ -170,13 +189,18 @@ class Construction(Exports):
 
         Args:
             directory: what was found.
-            workspace: for what is computed from it.
+            workspace: for what is computed from it, and for copies of files under a URL.
         """
-        paths = [directory.file_path(file) for file in directory.files]
-        tables = [
-            MemoryMappedTable.from_file(path, schema=directory.schema, num_rows=file.rows, num_bytes=file.num_bytes)
-            for path, file in zip(paths, directory.files, strict=True)
-        ]
-        files = {path: KnownFile(file.checksum) for path, file in zip(paths, directory.files, strict=True)}
+        shards = open_tables(directory, workspace.copies)
+        files = {shard.table.path: KnownFile(shard.checksum) for shard in shards}
+        table = joined([shard.table for shard in shards])
         lineage = Lineage(directory.fingerprint)
-        return cls(Parts(joined(tables), lineage, workspace, files, format=known_format(directory.format)))
+        return cls(Parts(table, lineage, workspace, files, format=known_format(directory.format)))
+
+
+def _target(features: Types, schema: Types) -> pa.Schema | None:
+    """The types that were given, under either name."""
+    if features is not None and schema is not None:
+        raise ValueError("features and schema mean the same; give one of them")
+    given = schema if features is None else features
+    return None if given is None else as_schema(given)

@@ -1,4 +1,4 @@
-"""Writing one file of another format from shards: under a temporary name, moved to its own when it is complete."""
+"""Tasks that write files for others: what they have in common, and writing one file of another format from shards."""
 
 from __future__ import annotations
 
@@ -6,20 +6,82 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from raydata_ext.errors import SchemaError, WriteError
+from raydata_ext.engine import Engine, Program
+from raydata_ext.errors import RaydataError, SchemaError, WriteError
+from raydata_ext.plan import Chain
 from raydata_ext.table import cast_batch, temporary_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from raydata_ext.engine import Program, Worker
+    from typing_extensions import Self
+
+    from raydata_ext.engine import RunProgress, Worker, Workers
     from raydata_ext.engine.watch import Watch
+    from raydata_ext.engine.worker import Task
     from raydata_ext.plan import InputShard
+    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
+
+Outcome = TypeVar("Outcome")
+
+
+class RepeatableTask(Generic[Outcome]):
+    """A task in which no user's function runs, and which is simply done again where its worker died."""
+
+    def recover(self, program: Program) -> Outcome | None:  # noqa: ARG002 - what every task is asked with
+        """Nothing: the work is done again."""
+        return None
+
+    def watched(self, watch: Watch) -> Self:  # noqa: ARG002 - what every task is asked with
+        """Itself: no user's function runs."""
+        return self
+
+
+@contextmanager
+def engine_of(executor: str | Engine | None, workers: Workers | int | None) -> Iterator[Engine]:
+    """A new engine, or the one that is given, which is left running."""
+    if isinstance(executor, Engine):
+        yield executor
+        return
+    with Engine(executor, workers) as engine:
+        yield engine
+
+
+def run_in_order(
+    doing: str,
+    tasks: Sequence[Task[Outcome]],
+    engine: Engine,
+    store: Store,
+    progress: RunProgress,
+    rows_of: Callable[[Outcome], int] = lambda _: 0,
+) -> Iterator[Outcome]:
+    """Run tasks, and give what they return in their order, each as soon as those before it are done.
+
+    Args:
+        doing: name of the phase, for progress.
+        tasks: the tasks.
+        engine: does the work.
+        store: of the shards.
+        progress: is told how far it is.
+        rows_of: the rows that a task has written.
+    """
+    early: dict[int, Outcome] = {}
+    awaited = 0
+    progress.begin(doing, len(tasks), 0, sum(task.num_bytes for task in tasks))
+    try:
+        for done in engine.run(Program(Chain.of(()), store), tasks):
+            progress.advance(tasks[done.number].num_bytes, rows_of(done.value))
+            early[done.number] = done.value
+            while awaited in early:
+                yield early.pop(awaited)
+                awaited += 1
+    finally:
+        progress.end()
 
 
 class FileFormat(Protocol):
@@ -36,12 +98,13 @@ class FileFormat(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ExportTask:
+class ExportTask(RepeatableTask[int]):
     """One file: some shards, one after the other, under the schema of the whole.
 
     Attributes:
         directory: where the file goes.
         name: of the file.
+        place: the name under which it is put there, until it gets its own with the others; its own where it is alone.
         shards: what goes into it.
         schema: of the rows.
         format: of the file.
@@ -49,6 +112,7 @@ class ExportTask:
 
     directory: DirectoryFiles
     name: str
+    place: str
     shards: tuple[InputShard, ...]
     schema: pa.Schema
     format: FileFormat
@@ -63,25 +127,17 @@ class ExportTask:
         """Bytes of input."""
         return sum(shard.num_bytes for shard in self.shards)
 
-    def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
-        """Nothing: the file is written again."""
-        return
-
-    def watched(self, watch: Watch) -> ExportTask:  # noqa: ARG002 - what every task is asked with
-        """Itself: no user's function runs."""
-        return self
-
     def run(self, worker: Worker) -> int:  # noqa: ARG002 - every task is given its worker
         """Write the file and return its number of rows; an old one of that name stays until the new one is complete."""
         rows = 0
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal rows
-            for batch in self._batches():
+            for batch in batches_of(self.shards, self.schema):
                 rows += batch.num_rows
                 yield batch
 
-        with self.directory.written(self.name) as local, _published(Path(local)) as path:
+        with self.directory.written(self.place) as local, published(Path(local)) as path:
             try:
                 self.format.write(path, self.schema, counted())
             except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
@@ -90,22 +146,30 @@ class ExportTask:
                 ) from error
         return rows
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        for shard in self.shards:
-            for _, batch in shard.read():
-                if batch.num_rows:
-                    yield cast_batch(batch, self.schema, add_missing=True)
+
+def batches_of(shards: Sequence[InputShard], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of shards, one after the other, under one schema; no batch is empty."""
+    for shard in shards:
+        for _, batch in shard.read():
+            if batch.num_rows:
+                yield cast_batch(batch, schema, add_missing=True)
 
 
 @contextmanager
-def _published(path: Path) -> Iterator[Path]:
-    """A temporary file that takes the name of `path` when the block is left without an error."""
+def published(path: Path) -> Iterator[Path]:
+    """A temporary file that takes the name of `path` when the block is left without an error.
+
+    Raises:
+        WriteError: the disk is full or fails; nothing is left behind.
+    """
     temporary = temporary_name(path)
     try:
         yield temporary
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
         temporary.replace(path)
+    except RaydataError:
+        raise
     except OSError as error:
         raise WriteError(error.errno, f"cannot be written ({error.strerror or error})", str(path)) from error
     finally:

@@ -15,7 +15,7 @@ from raydata_ext.formatting import Format
 from raydata_ext.store import FormatState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -74,6 +74,38 @@ class Formats(Reading):
         """Change the format of this very data set; arguments as in `with_format`."""
         self._take_format(self.with_format(type, columns, output_all_columns, **options).parts.format)
 
+    def with_transform(
+        self,
+        transform: Callable[[dict[str, list[Any]]], Mapping[str, Any]],
+        columns: Sequence[str] | str | None = None,
+        output_all_columns: bool = False,  # positional as in Hugging Face
+    ) -> Self:
+        """The same data set, whose rows and batches a function makes each time they are looked at.
+
+        It does for rows that are read once, such as images that are augmented anew in each epoch; what is computed
+        once and kept is `map`. A column that is asked for by its name is handed out as it is, and `map` is given rows
+        as they are.
+
+        Args:
+            transform: takes a batch as a dictionary of lists (of one, for a row) and returns a mapping of column to
+                values, one for each row.
+            columns: the columns that it is given; None is all.
+            output_all_columns: show the others too.
+
+        Raises:
+            ValueError: there is no such column.
+        """
+        return self.with_format("custom", columns, output_all_columns, transform=transform)
+
+    def set_transform(
+        self,
+        transform: Callable[[dict[str, list[Any]]], Mapping[str, Any]],
+        columns: Sequence[str] | str | None = None,
+        output_all_columns: bool = False,  # positional as in Hugging Face
+    ) -> None:
+        """Change what rows of this very data set are; arguments as in `with_transform`."""
+        self._take_format(self.with_transform(transform, columns, output_all_columns).parts.format)
+
     def reset_format(self) -> None:
         """Hand out all columns of this very data set as plain Python again."""
         self._take_format(FormatState())
@@ -104,7 +136,7 @@ class Formats(Reading):
 
 
 def storable_format(format_: FormatState) -> FormatState:
-    """The format with options that JSON knows.
+    """The format with options that JSON knows, which functions are not.
 
     Raises:
         ValueError: an option has no name that could be stored.

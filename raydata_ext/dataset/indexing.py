@@ -16,9 +16,16 @@ if TYPE_CHECKING:
     """Numbers of rows, from 0 on; shape (n,)."""
 
 
+_WRONG_KEY = "rows are chosen by an int, a slice or a list of ints, a column by its name; got {!r}"
+
+
 def is_one(key: object) -> bool:
-    """Whether a key is the number of one row. Arrays have `__index__` too, but stand for several."""
-    return key.__class__ is int or (hasattr(key, "__index__") and getattr(key, "ndim", 0) == 0)
+    """Whether a key is the number of one row.
+
+    Arrays have `__index__` too, but stand for several; and so do bools, which are the slips of who means a mask.
+    """
+    is_integer = hasattr(key, "__index__") and not isinstance(key, bool)
+    return key.__class__ is int or (is_integer and getattr(key, "ndim", 0) == 0)
 
 
 def position_of(key: SupportsIndex, num_rows: int) -> int:
@@ -49,6 +56,8 @@ def positions_of(keys: Iterable[SupportsIndex] | NDArray[np.integer[Any]], num_r
         TypeError: they are no integers. A mask of bools is refused too: it would read as rows 0 and 1.
         IndexError: there is no such row.
     """
+    if not hasattr(keys, "__iter__") and not hasattr(keys, "__array__"):
+        raise TypeError(_WRONG_KEY.format(keys))
     if isinstance(keys, range):
         found: NDArray[Any] = np.arange(keys.start, keys.stop, keys.step)
     else:
@@ -56,7 +65,7 @@ def positions_of(keys: Iterable[SupportsIndex] | NDArray[np.integer[Any]], num_r
     if found.ndim == 1 and not found.size:
         return np.empty(0, np.int64)
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
-        raise TypeError(f"rows are chosen by an int, a slice or a list of ints, a column by its name; got {keys!r}")
+        raise TypeError(_WRONG_KEY.format(keys))
     lowest, highest = int(found.min()), int(found.max())
     if lowest < -num_rows or highest >= num_rows:
         wrong = highest if highest >= num_rows else lowest

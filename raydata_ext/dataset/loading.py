@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from raydata_ext.dataset.dataset import Dataset
+from raydata_ext.dataset.features import as_schema
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.plan import Cast, Plan, Workspace
 from raydata_ext.sources import FileShard, Paths, scan_files
+from raydata_ext.streaming.arrow_files import is_mapped
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
+    from raydata_ext.plan import CacheDir
+    from raydata_ext.remote import StorageOptions
     from raydata_ext.streaming import IterableDataset
 
 DEFAULT_SHARD_BYTES = "256MB"
@@ -26,8 +29,9 @@ def scan_dataset(
     *,
     format: str | None = None,  # noqa: A002 - the name that users of data frames know
     columns: Sequence[str] | None = None,
-    schema: pa.Schema | None = None,
-    cache_dir: str | os.PathLike[str] | None = None,
+    schema: pa.Schema | Mapping[str, Any] | None = None,
+    cache_dir: CacheDir = None,
+    storage_options: StorageOptions | None = None,
     max_shard_bytes: int | str = DEFAULT_SHARD_BYTES,
     exclude: Sequence[str] = (),
     **reader_options: object,
@@ -38,8 +42,12 @@ def scan_dataset(
         paths: paths, directories or glob patterns, local or any URL that fsspec knows.
         format: one of `sources.FORMATS`, such as `"jsonl"`; None is what the suffixes stand for.
         columns: the columns to read; None is all.
-        schema: schema of the rows; None is what the files say, unified over all of them.
+        schema: schema of the rows, or types by name, as in `{"id": "int64", "tags": ["string"]}`; None is what the
+            files say, unified over all of them.
         cache_dir: where results are kept, see `Workspace`.
+        storage_options: further arguments of the file systems of URLs, of `paths` and `cache_dir` alike, such as `key`,
+            `secret` and `endpoint_url`; by protocol where these differ, as in `{"s3": {"endpoint_url": ...}}`. They
+            are no part of keys and reports. None is what the environment says, as each file system understands it.
         max_shard_bytes: the largest input of a shard, as a number of bytes or as in `"256MB"`. Larger files are split
             where the format allows it, smaller ones are put together.
         exclude: shell patterns of paths to leave out.
@@ -49,16 +57,18 @@ def scan_dataset(
         NoMatchError: a path or pattern matches no file.
         ValueError: format or options are not valid.
     """
+    workspace = Workspace.of(cache_dir, storage_options)
     source = scan_files(
         paths,
         format=format,
         columns=columns,
         exclude=exclude,
         max_shard_bytes=parse_bytes(max_shard_bytes),
+        storage_options=workspace.storage_options,
         **reader_options,
     )
-    steps = () if schema is None else (Cast(schema),)
-    return LazyDataset(Plan(source.shards, steps), Workspace(cache_dir), Dataset.from_results)
+    steps = () if schema is None else (Cast(as_schema(schema)),)
+    return LazyDataset(Plan(source.shards, steps), workspace, Dataset.from_results)
 
 
 @overload
@@ -91,8 +101,8 @@ def load_dataset(
         return lazy.stream()
     files = _arrow_files(lazy.plan)
     if files:
-        dataset = Dataset.from_files(files, cache_dir=lazy.workspace.path)
-        if _is_mapped(dataset):
+        dataset = Dataset.from_files(files, cache_dir=lazy.workspace)
+        if is_mapped(dataset.table):
             columns = arguments.get("columns")
             return dataset if columns is None else dataset.select_columns(columns)
     return lazy.collect(executor=executor)
@@ -107,14 +117,7 @@ def _arrow_files(plan: Plan) -> list[str]:
     return list(dict.fromkeys(file.path for file in files)) if all(file.is_local for file in files) else []
 
 
-def _is_mapped(dataset: Dataset) -> bool:
-    """Whether the rows lie in the mapped files as they are; compressed ones would be decompressed into memory."""
-    batch = next(dataset.table.iter_batches(), None)
-    buffers = [] if batch is None else [buffer for column in batch.columns for buffer in column.buffers()]
-    return all(buffer.parent is not None for buffer in buffers if buffer is not None and buffer.size)
-
-
-def from_ray_dataset(ray_dataset: Any, *, cache_dir: str | os.PathLike[str] | None = None) -> Dataset:
+def from_ray_dataset(ray_dataset: Any, *, cache_dir: CacheDir = None) -> Dataset:
     """Run a `ray.data.Dataset` and keep its rows, in their order, as Arrow shards in the cache.
 
     Tasks on Ray write the files; the driver is given receipts. Tensors become lists.

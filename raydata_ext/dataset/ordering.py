@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from raydata_ext.dataset.dataset_dict import DatasetDict
 from raydata_ext.dataset.formats import Formats
 from raydata_ext.dataset.indexing import as_run, positions_of
 from raydata_ext.dataset.indices import Indices
@@ -135,8 +136,8 @@ class Ordering(Formats):
         stratify_by_column: str | None = None,
         seed: int | None = None,
         generator: np.random.Generator | None = None,
-    ) -> dict[str, Self]:
-        """Two parts without a common row, in a dict: `"train"` and `"test"`.
+    ) -> DatasetDict:
+        """Two parts without a common row, `"train"` and `"test"`.
 
         Args:
             test_size: rows (int) or share of rows (float) of the test part; None is what is left, or else a quarter.
@@ -153,7 +154,7 @@ class Ordering(Formats):
         if not shuffle:
             if stratify_by_column is not None:
                 raise ValueError("stratify_by_column needs shuffle=True")
-            return {"train": self._run(0, train), "test": self._run(train, train + test)}
+            return _split(self._run(0, train), self._run(train, train + test))
         random = _generator(seed, generator)
         if stratify_by_column is None:
             parts = random_split(self.num_rows, train, test, random)
@@ -161,7 +162,7 @@ class Ordering(Formats):
             self._require_columns([stratify_by_column])
             labels = self._plain_columns([stratify_by_column]).column(0).to_numpy()
             parts = stratified_split(labels, train, test, random)
-        return {"train": self.select(parts[0]), "test": self.select(parts[1])}
+        return _split(self.select(parts[0]), self.select(parts[1]))
 
     def unique(self, column: str) -> list[Any]:
         """The distinct values of a column, in the order in which they first appear.
@@ -201,6 +202,10 @@ class Ordering(Formats):
 
     def _plain_columns(self, names: Sequence[str]) -> pa.Table:
         return self._plain_view(names).arrow_run(0, self.num_rows)
+
+
+def _split(train: Any, test: Any) -> DatasetDict:
+    return DatasetDict(train=train, test=test)
 
 
 def _generator(seed: int | None, generator: np.random.Generator | None) -> np.random.Generator:

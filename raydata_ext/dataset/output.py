@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.engine import Engine, OutputFile, OutputTask, Program, RunProgress, Silent
+from raydata_ext.dataset.export_task import run_in_order
+from raydata_ext.engine import OutputTask, Silent
 from raydata_ext.errors import StoreError
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.plan import Chain
 from raydata_ext.store import (
     DatasetDirectory,
     FormatState,
-    Store,
     data_file_name,
     open_directory,
     prepare_dataset_directory,
@@ -27,7 +26,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from raydata_ext.dataset.ordering import Ordering
+    from raydata_ext.engine import Engine, RunProgress
     from raydata_ext.plan import InputShard
+    from raydata_ext.store import Store
+    from raydata_ext.store.directory_files import DirectoryFiles
 
 
 @dataclass(frozen=True)
@@ -46,14 +49,14 @@ class Output:
 
 
 def write_output(
-    path: str | os.PathLike[str],
-    shards: Sequence[InputShard],
+    path: str | os.PathLike[str] | DirectoryFiles,
+    groups: Sequence[Sequence[InputShard]],
     schema: pa.Schema,
     fingerprint: str,
     engine: Engine,
     store: Store,
-    max_shard_bytes: int,
     *,
+    cut: int | str,
     format: FormatState | None = None,  # noqa: A002 - the word for it
     lineage: Mapping[str, Any] | None = None,
     progress: RunProgress | None = None,
@@ -61,13 +64,13 @@ def write_output(
     """Write shards, in order, as the files of a dataset directory.
 
     Args:
-        path: the directory, or its URL.
-        shards: what goes into it.
+        path: the directory, or its URL, or what `open_directory` made of it, with options of its file system.
+        groups: what goes into each file.
         schema: schema of the whole.
         fingerprint: of the data set.
         engine: does the work.
         store: of the shards.
-        max_shard_bytes: size up to which shards are put together into one file.
+        cut: what made the groups, such as the size of files that was asked for; another one is another directory.
         format: how its rows are handed out.
         lineage: what it was made from, for the manifest.
         progress: is told how far it is.
@@ -75,22 +78,23 @@ def write_output(
     Raises:
         StoreError: the directory holds files that belong to no data set.
     """
-    identity = output_identity(fingerprint, max_shard_bytes, format)
-    found = find_output(path, identity)
+    identity = output_identity(fingerprint, cut, format)
+    place = open_directory(path)
+    found = find_output(place, identity)
     if found is not None:
         return found
-    prepare_dataset_directory(path)
+    prepare_dataset_directory(place)
     target = with_huggingface_metadata(schema, fingerprint=fingerprint)
-    groups = groups_of(shards, max_shard_bytes)
-    directory_path = open_directory(path).path
     tasks = [
-        OutputTask(f"{directory_path}/{data_file_name(number, len(groups))}", tuple(group), target)
+        OutputTask(place, data_file_name(number, len(groups)), tuple(group), target)
         for number, group in enumerate(groups)
     ]
-    files = _write_files(tasks, engine, store, progress or Silent())
+    files = list(
+        run_in_order("writing", tasks, engine, store, progress or Silent(), lambda output: output.file.rows or 0)
+    )
     tokens = sum(file.tokens for file in files)
     directory = write_dataset_directory(
-        path,
+        place,
         [file.file for file in files],
         schema=target,
         fingerprint=fingerprint,
@@ -100,25 +104,12 @@ def write_output(
     return Output(directory, tokens, written=True)
 
 
-def _write_files(tasks: Sequence[OutputTask], engine: Engine, store: Store, progress: RunProgress) -> list[OutputFile]:
-    """Write all files; they are returned in the order of the tasks."""
-    files: dict[int, OutputFile] = {}
-    progress.begin("writing", len(tasks), 0, sum(task.num_bytes for task in tasks))
-    try:
-        for done in engine.run(Program(Chain.of(()), store), tasks):
-            files[done.number] = done.value
-            progress.advance(tasks[done.number].num_bytes, done.value.file.rows or 0)
-    finally:
-        progress.end()
-    return [files[number] for number in range(len(tasks))]
-
-
-def output_identity(fingerprint: str, max_shard_bytes: int, format_: FormatState | None = None) -> str:
+def output_identity(fingerprint: str, cut: int | str, format_: FormatState | None = None) -> str:
     """Hash of what makes up a directory: the rows, how they are cut into files, and how they are handed out."""
-    return combine("output", fingerprint, max_shard_bytes, hash_value(asdict(format_ or FormatState())))
+    return combine("output", fingerprint, cut, hash_value(asdict(format_ or FormatState())))
 
 
-def find_output(path: str | os.PathLike[str], identity: str) -> Output | None:
+def find_output(path: str | os.PathLike[str] | DirectoryFiles, identity: str) -> Output | None:
     """What a directory holds, where that is complete and has this identity."""
     try:
         directory = read_dataset_directory(path)
@@ -128,6 +119,13 @@ def find_output(path: str | os.PathLike[str], identity: str) -> Output | None:
     if lineage.get("output") != identity:
         return None
     return Output(directory, int(lineage.get("tokens", 0)), written=False)
+
+
+def even_groups(rows: Ordering, num_files: int) -> list[tuple[InputShard, ...]]:
+    """What goes into each of so many files that are to have about as many rows each."""
+    if num_files < 1:
+        raise ValueError(f"num_shards is {num_files}; it must be at least 1")
+    return [rows.shard(num_files, number).shards for number in range(num_files)]
 
 
 def groups_of(shards: Sequence[InputShard], max_bytes: int) -> list[list[InputShard]]:

@@ -33,7 +33,7 @@ from raydata_ext.table import EvolvingShardWriter, InMemoryTable, with_huggingfa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from raydata_ext.plan import InputShard
+    from raydata_ext.plan import CacheDir, InputShard
 
 _BLOCK_BYTES = 32 << 20
 _FILE_BYTES = 128 << 20
@@ -49,9 +49,9 @@ def read_shards(shards: Sequence[InputShard], schema: pa.Schema) -> Any:
     return ray.data.read_datasource(ShardDatasource(shards, schema), override_num_blocks=len(shards))
 
 
-def write_blocks(ray_dataset: Any, cache_dir: str | os.PathLike[str] | None) -> Dataset:
+def write_blocks(ray_dataset: Any, cache_dir: CacheDir) -> Dataset:
     """Run a `ray.data.Dataset` and keep its rows, in their order, in the cache; see `from_ray_dataset`."""
-    workspace = Workspace(cache_dir)
+    workspace = Workspace.of(cache_dir)
     sink = ShardDatasink(workspace.store)
     options = ray_dataset.context.execution_options
     before, options.preserve_order = options.preserve_order, True

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_PLAIN_COLUMNS = (None, "python", "custom")
+"""Formats in which a column alone is one of plain Python."""
+
+
 class Reading(DatasetBase):
     """The rows of a data set as values; the format says of what kind, and without one they are plain Python."""
 
@@ -65,7 +69,7 @@ class Reading(DatasetBase):
         """All rows in order, converted some at a time."""
         return iter(self._view)
 
-    def iter(self, batch_size: int, *, drop_last_batch: bool = False) -> Iterator[Any]:
+    def iter(self, batch_size: int, drop_last_batch: bool = False) -> Iterator[Any]:  # positional as in Hugging Face
         """All rows in batches, as `dataset[start:stop]` gives them.
 
         Args:
@@ -89,13 +93,25 @@ class Reading(DatasetBase):
         """All rows in memory, as dicts of Python values."""
         return list(self.parts.plain_view)
 
-    def to_pandas(self, **options: Any) -> Any:
-        """All rows as a `pandas.DataFrame`.
+    def to_pandas(self, batch_size: int | None = None, batched: bool = False, **options: Any) -> Any:
+        """All rows as a `pandas.DataFrame`, or batch by batch.
 
         Args:
+            batch_size: rows of a batch; None is 1,000. It means nothing without `batched`.
+            batched: give an iterator of frames.
             options: those of `pyarrow.Table.to_pandas`.
         """
-        return self.to_arrow().to_pandas(**options)
+        if not batched:
+            return self.to_arrow().to_pandas(**options)
+        size, view = 1000 if batch_size is None else batch_size, self.parts.plain_view
+        starts = range(0, self.num_rows, size)
+        return (view.arrow_run(start, min(start + size, self.num_rows)).to_pandas(**options) for start in starts)
+
+    def to_polars(self) -> Any:
+        """All rows as a `polars.DataFrame`."""
+        from polars import DataFrame  # noqa: PLC0415 - optional
+
+        return DataFrame(self)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """All rows as a reader of Arrow record batches: views of the mapped files where there is no indices mapping."""
@@ -121,16 +137,16 @@ class Reading(DatasetBase):
         if name not in self.column_names:
             raise KeyError(f"no column {name!r}; the columns are {self.column_names}")
         view = self._column_view(name)
-        if self.parts.format.type in (None, "python"):
+        if self.parts.format.type in _PLAIN_COLUMNS:
             return Column(view, name)
         return view.column(name)
 
     def _column_view(self, name: str) -> View:
         """Rows of one column, in the format where it is of the columns that have one, and plain where it is not."""
-        shown = self.parts.format.columns is None or name in self.parts.format.columns
-        kind = (
-            FormatState(self.parts.format.type, (name,), self.parts.format.kwargs)
-            if shown
-            else FormatState(columns=(name,))
-        )
+        format_ = self.parts.format
+        shown = format_.columns is None or name in format_.columns
+        if shown and format_.type not in _PLAIN_COLUMNS:
+            kind = FormatState(format_.type, (name,), format_.kwargs)
+        else:
+            kind = FormatState(columns=(name,))
         return View(self.parts.table, self.parts.indices, kind)

@@ -74,6 +74,8 @@ def _shortened(text: str) -> str:
 def _size(cache_files: Sequence[Mapping[str, str]]) -> str:
     if not cache_files:
         return "in memory"
+    if any("://" in file["filename"] for file in cache_files):
+        return f"{len(cache_files)} files under URLs"
     paths = [Path(file["filename"]) for file in cache_files]
     size = float(sum(path.stat().st_size for path in paths if path.exists()))
     unit = 0

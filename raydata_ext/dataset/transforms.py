@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raydata_ext.dataset.absent import require_known
 from raydata_ext.dataset.base import Parts
 from raydata_ext.dataset.features import as_schema
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.lineage import Lineage, content_of
-from raydata_ext.dataset.ordering import Ordering
+from raydata_ext.dataset.more_rows import MoreRows
 from raydata_ext.dataset.shards import KnownFile, joined, size_of
 from raydata_ext.fingerprint import combine
 from raydata_ext.plan import Chain, Plan, RowNumbers, TableShard, Workspace
@@ -33,7 +34,7 @@ MIN_ROW_BYTES_FOR_INDICES = 256
 indices mapping, and are read faster afterwards."""
 
 
-class Transforms(Ordering):
+class Transforms(MoreRows):
     """Rows made of rows by functions."""
 
     @classmethod
@@ -95,6 +96,7 @@ class Transforms(Ordering):
         """
         if features is not None:
             arguments["schema"] = as_schema(features)
+        require_known(arguments)
         arguments = self._with_batch_format(arguments)
         run = _Run(load_from_cache_file, keep_in_memory, executor, pool_size(workers, num_proc), on_error, max_errors)
         return self._computed(lambda lazy: lazy.map(function, **arguments), run, new_fingerprint)
@@ -135,6 +137,7 @@ class Transforms(Ordering):
             StepError: the function raised; the message gives the row and the function's traceback.
             TypeError: there is no such argument.
         """
+        require_known(arguments)
         arguments = self._with_batch_format(arguments)
         run = _Run(load_from_cache_file, keep_in_memory, executor, pool_size(workers, num_proc), on_error, max_errors)
         if size_of(self.parts.table) < MIN_ROW_BYTES_FOR_INDICES * self.parts.table.num_rows:
@@ -174,7 +177,7 @@ class Transforms(Ordering):
             return self._transmitted(Parts(table, Lineage(result.fingerprint), own), fingerprint)
 
     def _with_batch_format(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        if arguments.get("batched") and self.parts.format.type not in (None, "python"):
+        if arguments.get("batched") and self.parts.format.type not in (None, "python", "custom"):
             return {"batch_format": self.parts.format.type, **arguments}
         return arguments
 

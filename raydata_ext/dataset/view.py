@@ -110,12 +110,7 @@ class View:
         if self._gives_python:
             rows: list[Any] = table.to_pylist()
             return rows
-        batches = table.to_batches()
-        return list(
-            itertools.chain.from_iterable(
-                (self._formatter.row(batch, row) for row in range(batch.num_rows)) for batch in batches
-            )
-        )
+        return list(itertools.chain.from_iterable(map(self._formatter.rows, table.to_batches())))
 
     def _gathered(self, rows: Positions) -> pa.Table:
         return self._table.fast_gather(rows) if len(rows) else self._table.fast_slice(0, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from raydata_ext.dataset import Dataset
+
 
 def test_a_column_reads_like_a_list(any_dataset, rows):
     column = any_dataset["text"]
@@ -36,3 +38,12 @@ def test_a_column_shows_its_first_values(dataset):
 def test_a_value_that_is_not_there_is_an_index_error(dataset, key):
     with pytest.raises(IndexError, match="out of range for 23 rows"):
         dataset["id"][key]
+
+
+def test_the_fields_of_structs_are_columns_too():
+    dataset = Dataset.from_dict({"s": [{"a": 1, "b": [1]}, None, {"a": 3, "b": None}], "n": [1, 2, 3]})
+    assert dataset["s"]["a"] == [1, None, 3]
+    assert dataset.select([2, 0])["s"]["b"] == [None, [1]]
+    for column, key in (("s", "c"), ("n", "a")):
+        with pytest.raises(KeyError, match=f"has no field '{key}'"):
+            dataset[column][key]

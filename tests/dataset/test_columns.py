@@ -117,3 +117,21 @@ def test_the_fingerprint_tells_changes_apart(dataset):
     ]
     assert len({one.fingerprint for one in made}) == len(made)
     assert dataset.remove_columns("id").fingerprint == dataset.select_columns(["text", "tokens"]).fingerprint
+
+
+@pytest.mark.parametrize("include_nulls", [False, True])
+@pytest.mark.parametrize(
+    "values", [["b", "a", None, "b"], [10, 9, 9, None], [True, None, False, True], [0.5, 2.0, None, 2.0]]
+)
+def test_values_become_classes_as_in_hugging_face(values, include_nulls):
+    columns = {"y": values, "n": list(range(len(values)))}
+    ours = Dataset.from_dict(columns).class_encode_column("y", include_nulls)
+    theirs = datasets.Dataset.from_dict(columns).class_encode_column("y", include_nulls)
+    assert ours.features["y"].names == theirs.features["y"].names
+    assert ours.to_list() == list(theirs)
+
+
+def test_classes_are_those_of_the_rows_that_there_are(any_dataset):
+    encoded = any_dataset.select([22, 3]).class_encode_column("text")
+    assert encoded.features["text"].int2str(encoded["text"][:]) == ["row 22", "row 3"]
+    assert encoded.column_names == any_dataset.column_names

@@ -45,7 +45,17 @@ def test_a_schema_rules(schema):
 
 def test_features_are_a_schema():
     features = datasets.Features({"label": datasets.ClassLabel(names=["no", "yes"])})
-    assert Dataset.from_dict({"label": [0, 1]}, schema=features).features["label"]["names"] == ["no", "yes"]
+    frame = pd.DataFrame({"label": [0, 1]})
+    for made in (
+        Dataset.from_dict({"label": [0, 1]}, schema=features),
+        Dataset.from_dict({"label": [0, 1]}, features),
+        Dataset.from_list([{"label": 0}], features=features),
+        Dataset.from_pandas(frame, features=features),
+        Dataset.from_generator(lambda: iter([{"label": 0}]), features=features),
+    ):
+        assert made.features["label"].names == ["no", "yes"]
+    with pytest.raises(ValueError, match="features and schema mean the same"):
+        Dataset.from_dict({"label": [0]}, features, schema=features)
 
 
 @pytest.mark.parametrize("columns", [{"a": [1], "b": [1, 2]}, {"a": [1, "x"]}])

@@ -178,3 +178,35 @@ def test_a_format_of_hugging_face_alone_is_left_out_with_a_warning(dataset, tmp_
 def test_in_memory_data_sets_have_formats_too():
     dataset = Dataset.from_dict({"n": [1, 2]}).with_format("numpy")
     assert dataset[:]["n"].sum() == 3
+
+
+def shouted(batch):
+    return {"loud": [text.upper() for text in batch["text"]], "of": [len(batch["text"])] * len(batch["text"])}
+
+
+def test_a_function_may_make_rows_when_they_are_looked_at(any_dataset):
+    loud = any_dataset.with_transform(shouted)
+    assert loud[-1] == {"loud": "ROW 22", "of": 1}
+    assert loud[[3, 1]] == loud.select([3, 1])[:] == {"loud": ["ROW 3", "ROW 1"], "of": [2, 2]}
+    assert [row["loud"] for row in loud] == [f"ROW {number}" for number in range(23)]
+    assert next(loud.iter(4)) == {"loud": [f"ROW {number}" for number in range(4)], "of": [4] * 4}
+    assert loud.__getitems__([2, 0]) == [{"loud": "ROW 2", "of": 2}, {"loud": "ROW 0", "of": 2}]
+    assert loud["text"][:2] == ["row 0", "row 1"]
+    assert loud.map(lambda row: {"n": len(row["text"])}).with_format(None)["n"][0] == 5
+    assert loud.map(lambda batch: {"n": batch["id"]}, batched=True).reset_format() is None
+
+
+def test_a_transform_is_set_in_place_and_taken_away(dataset):
+    dataset.set_transform(shouted, columns="text")
+    assert dataset[0]["loud"] == "ROW 0"
+    assert dataset.format["type"] == "custom"
+    with pytest.raises(ValueError, match=r"option transform=.* cannot be stored"):
+        dataset.save_to_disk("nowhere")
+    dataset.reset_format()
+    assert dataset[0]["text"] == "row 0"
+
+
+def test_a_loader_makes_a_batch_with_one_call_of_the_transform(dataset):
+    torch = pytest.importorskip("torch")
+    loader = torch.utils.data.DataLoader(dataset.with_transform(shouted), batch_size=10, num_workers=2)
+    assert [batch["of"].tolist() for batch in loader] == [[10] * 10, [10] * 10, [3] * 3]

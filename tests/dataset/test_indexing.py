@@ -50,13 +50,15 @@ def test_a_row_that_is_not_there_is_named(keys, wrong):
         position_of(wrong, 5)
 
 
-@pytest.mark.parametrize("keys", [[True, False], [0.0], ["a"], [[0]], {0, 1}, np.zeros((1, 1), int)])
+@pytest.mark.parametrize("keys", [[True, False], [0.0], ["a"], [[0]], {0, 1}, np.zeros((1, 1), int), 1.5, None, True])
 def test_what_is_no_list_of_integers_is_refused_and_so_is_a_mask(keys):
     with pytest.raises(TypeError, match="chosen by an int, a slice or a list of ints"):
         positions_of(keys, 5)
 
 
-@pytest.mark.parametrize(("key", "one"), [(3, True), (np.int8(3), True), (np.array(3), True), (np.array([3]), False)])
+@pytest.mark.parametrize(
+    ("key", "one"), [(3, True), (np.int8(3), True), (np.array(3), True), (np.array([3]), False), (True, False)]
+)
 def test_an_array_stands_for_several_rows_and_a_scalar_for_one(key, one):
     assert is_one(key) is one
 

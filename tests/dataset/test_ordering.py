@@ -90,6 +90,7 @@ SORTED = pa.table(
 )
 
 
+@pytest.mark.filterwarnings("ignore:Specifying null_placement in SortOptions:FutureWarning:pyarrow")  # of the reference
 @pytest.mark.parametrize("nulls", ["at_start", "at_end"])
 @pytest.mark.parametrize(
     ("names", "reverse"),
@@ -99,6 +100,11 @@ def test_sort_has_the_order_of_hugging_face(names, reverse, nulls):
     ours = Dataset.from_arrow(SORTED).sort(names, reverse, nulls)
     theirs = datasets.Dataset(SORTED).sort(names, reverse, nulls)
     assert ours["n"] == list(theirs["n"])
+
+
+@pytest.mark.filterwarnings("error")
+def test_sorting_uses_nothing_that_pyarrow_is_about_to_take_away():
+    assert Dataset.from_arrow(SORTED).sort(["a", "b"], [True, False], "at_start")["n"][:2] == [5, 1]
 
 
 def test_sort_works_on_the_rows_as_they_are_ordered(any_dataset):

@@ -32,14 +32,6 @@ def test_we_open_what_hugging_face_saves(rows, tmp_path):
     assert ours.map(lambda row: {"n": 1}).num_rows == 23
 
 
-def test_a_directory_of_splits_is_refused_with_their_names(rows, tmp_path):
-    split = datasets.Dataset.from_list(rows)
-    datasets.DatasetDict({"train": split, "test": split}).save_to_disk(str(tmp_path / "hf"))
-    with pytest.raises(StoreError, match="DatasetDict with the splits train, test"):
-        load_from_disk(tmp_path / "hf")
-    assert len(load_from_disk(tmp_path / "hf" / "train")) == 23
-
-
 def test_what_is_there_already_is_not_written_again(any_dataset, tmp_path):
     any_dataset.save_to_disk(tmp_path / "out")
     manifest = tmp_path / "out" / "manifest.json"
@@ -63,6 +55,25 @@ def test_files_are_about_as_large_as_asked_for(tmp_path):
     directory = dataset.save_to_disk(tmp_path / "out", max_shard_bytes="1MB")
     assert len(directory.files) == 5
     assert [file.rows for file in directory.files] == [1000] * 5
+
+
+@pytest.mark.parametrize("num_shards", [1, 3, 23, 30])
+def test_there_are_as_many_files_as_asked_for_of_about_as_many_rows(any_dataset, tmp_path, num_shards):
+    directory = any_dataset.save_to_disk(tmp_path / "out", num_shards=num_shards, num_proc=1)
+    rows = [file.rows for file in directory.files]
+    assert (len(rows), sum(rows)) == (num_shards, any_dataset.num_rows)
+    assert max(rows) - min(rows) <= 1
+    assert load_from_disk(tmp_path / "out").to_list() == any_dataset.to_list()
+    assert datasets.load_from_disk(str(tmp_path / "out")).to_list() == any_dataset.to_list()
+
+
+def test_sizes_of_files_under_both_names_and_never_two_at_once(any_dataset, tmp_path):
+    ours = any_dataset.save_to_disk(tmp_path / "ours", max_shard_bytes="1KB")
+    assert len(any_dataset.save_to_disk(tmp_path / "theirs", max_shard_size="1KB").files) == len(ours.files)
+    with pytest.raises(ValueError, match="exclude each other"):
+        any_dataset.save_to_disk(tmp_path / "out", max_shard_size="1KB", num_shards=2)
+    with pytest.raises(ValueError, match="num_shards is 0"):
+        any_dataset.save_to_disk(tmp_path / "out", num_shards=0)
 
 
 def test_the_manifest_names_the_data_set_and_where_it_is_from(any_dataset, tmp_path):

@@ -70,7 +70,7 @@ def test_one_iterates_over_rows(any_dataset, rows):
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("size", [1, 7, 23, 24])
 def test_batches_are_what_slices_are(any_dataset, size, drop):
-    batches = list(any_dataset.iter(size, drop_last_batch=drop))
+    batches = list(any_dataset.iter(size, drop))
     starts = range(0, 23 - 23 % size if drop else 23, size)
     assert batches == [any_dataset[start : start + size] for start in starts]
 
@@ -90,6 +90,14 @@ def test_all_rows_may_be_taken_into_memory(any_dataset, rows):
     assert any_dataset.to_dict() == columns(rows)
     assert any_dataset.to_arrow().to_pylist() == rows
     assert any_dataset.to_pandas()["text"].tolist() == columns(rows)["text"]
+    assert any_dataset.to_polars().to_dicts() == rows
+
+
+def test_frames_may_come_batch_by_batch(any_dataset, rows):
+    frames = list(any_dataset.to_pandas(batch_size=10, batched=True))
+    assert [len(frame) for frame in frames] == [10, 10, 3]
+    assert [text for frame in frames for text in frame["text"]] == columns(rows)["text"]
+    assert [len(frame) for frame in any_dataset.to_pandas(batched=True)] == [23]
 
 
 def test_arrow_sees_the_rows_where_they_lie(dataset):
