@@ -1,6 +1,6 @@
 """Streams side by side with Hugging Face `datasets`: rows, batches, shuffling, mixing, resuming.
 
-Run `python benchmarks/bench_streaming.py` (about a minute), or with `--small` for a quick look. Data is made in a
+Run `python benchmarks/bench_streaming.py` (about two minutes), or with `--small` for a quick look. Data is made in a
 temporary directory and removed. Rates are the best of several runs, of ours over all rows and of theirs over the first
 ones, after their buffer is full; ratios are ours divided by theirs, so above 1 means that ours is faster. Machines
 differ, ratios hardly do.
@@ -22,7 +22,9 @@ import datasets as hf
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from raydata_ext.dataset import load_dataset
 from raydata_ext.streaming import IterableDataset, interleave_datasets
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, ShardWriter
 
@@ -50,6 +52,10 @@ def main() -> int:
         bench_batches(make(), shuffled, theirs(paths), their_shuffled, repetitions, their_rows)
         show("references alone, shuffled", max(references(40, 200_000 if small else 500_000) for _ in range(3)))
         bench_resume(make, paths)
+        for suffix, write_rows in (("jsonl", write_lines), ("parquet", write_parquet)):
+            for path in paths:
+                write_rows(path)
+            bench_files(Path(name), suffix)
     return 0
 
 
@@ -95,6 +101,27 @@ def bench_resume(make, paths: list[Path]) -> None:
     rest += [row["path"] for row in itertools.islice(rows, len(whole))]
     lost, repeated = len(set(whole) - set(head + rest)), len(head + rest) - len(set(head + rest))
     report_resume("  theirs", seconds, lost, repeated)
+
+
+def bench_files(directory: Path, suffix: str) -> None:
+    """The same rows, streamed out of files of another format."""
+    make = partial(load_dataset, str(directory / f"*.{suffix}"), streaming=True, max_shard_bytes="16MB")
+    show(f"rows of {suffix} as dicts", best(make(), 2))
+    shuffled = make().shuffle(1, buffer_size=BUFFER)
+    show(f"shuffled rows of {suffix} as dicts", best(shuffled, 2))
+    half = sum(1 for _ in make()) // 2
+    rows = iter(shuffled)
+    for _ in range(half):
+        next(rows)
+    state = json.dumps(shuffled.state_dict())
+    started = time.perf_counter()
+    later = make().shuffle(1, buffer_size=BUFFER)
+    later.load_state_dict(json.loads(state))
+    again = iter(later)
+    assert next(again) == next(rows)
+    print(f"{'  resume at 50 %: time to first row':40} {(time.perf_counter() - started) * 1e3:10.1f} ms", flush=True)
+    assert list(again) == list(rows)
+    print(f"{'  size of the state':40} {len(state) / 1e3:10.0f} kB")
 
 
 def report_resume(what: str, seconds: float, lost: int, repeated: int) -> None:
@@ -168,6 +195,17 @@ def write(path: Path, rows: int, seed: int) -> Path:
         for batch in pa.table(columns, schema=SCHEMA).to_batches(1000):
             writer.write(batch)
     return path
+
+
+def write_lines(path: Path) -> None:
+    """The rows of an Arrow file as JSON lines beside it."""
+    rows = MemoryMappedTable.from_file(path).to_pylist()
+    path.with_suffix(".jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_parquet(path: Path) -> None:
+    """The rows of an Arrow file as a Parquet file beside it."""
+    pq.write_table(MemoryMappedTable.from_file(path).table, path.with_suffix(".parquet"), row_group_size=5000)
 
 
 def show(what: str, own: float, other: float | None = None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from raydata_ext.sources import FileShard, Piece
@@ -15,6 +16,16 @@ from raydata_ext.streaming.order import even_cuts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from raydata_ext.sources import Reader
+
+_UNIT_BYTES = 1 << 20
+"""Lines that are read at a time: in as many that come before it at most, a row is looked for."""
+
+_REMOTE_UNIT_BYTES = 64 << 20
+"""The same of remote files, where it takes several requests to begin a unit."""
 
 
 def cut_files(shard: FileShard, parts: int | None) -> list[FileShard]:
@@ -33,31 +44,61 @@ def cut_files(shard: FileShard, parts: int | None) -> list[FileShard]:
     ]
 
 
-def without_units_before(shard: FileShard, row: int) -> tuple[FileShard, int]:
+def units_of(shard: FileShard) -> list[Piece]:
+    """Parts of a shard that can be read without those before them: ranges of lines, else its pieces."""
+    return [unit for piece in shard.pieces for unit in _units(shard.reader, piece)]
+
+
+def read_unit(reader: Reader, unit: Piece, row: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a unit from one on; row groups before it are not read."""
+    if row and isinstance(reader, ParquetReader):
+        unit, row = without_row_groups_before(unit, row)
+    return rows_from(row, reader.read(unit))
+
+
+def rows_from(row: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Leave out the rows before one."""
+    for batch in batches:
+        if row < batch.num_rows:
+            yield batch.slice(row) if row else batch
+        row = max(0, row - batch.num_rows)
+
+
+def without_row_groups_before(piece: Piece, row: int) -> tuple[Piece, int]:
     """Leave out what comes before a row and need not be read to know it.
 
     Returns:
-        The shard from a unit on, and the rows of it that still come before the row.
+        The piece from a row group on, and the rows of it that still come before the row.
     """
-    if row == 0 or not isinstance(shard.reader, ParquetReader):
-        return shard, row
-    for number, piece in enumerate(shard.pieces):
-        first, last = piece.start, piece.start
-        for rows in _row_group_rows(piece):
-            last += 1
-            if row < rows:
-                rest = replace(piece, start=first, end=piece.end)
-                return FileShard(shard.reader, (rest, *shard.pieces[number + 1 :])), row
-            row -= rows
-            first = last
-    return FileShard(shard.reader, ()), row
+    ends = np.cumsum(row_group_rows(piece))
+    number = int(ends.searchsorted(row, side="right"))
+    before = int(ends[number - 1]) if number else 0
+    return replace(piece, start=piece.start + number, end=piece.start + len(ends)), row - before
 
 
-def _row_group_rows(piece: Piece) -> Iterator[int]:
+def rows_in_footers(shard: FileShard) -> int | None:
+    """Rows of a shard of Parquet files; None for other formats."""
+    if not isinstance(shard.reader, ParquetReader):
+        return None
+    return sum(sum(row_group_rows(piece)) for piece in shard.pieces)
+
+
+def row_group_rows(piece: Piece) -> list[int]:
+    """Rows of each row group of a piece, as the footer of the file has them."""
     with piece.file.open() as stream:
         metadata = pq.read_metadata(stream)
-    for number in range(piece.start, metadata.num_row_groups if piece.end is None else piece.end):
-        yield metadata.row_group(number).num_rows
+    end = metadata.num_row_groups if piece.end is None else piece.end
+    return [metadata.row_group(number).num_rows for number in range(piece.start, end)]
+
+
+def _units(reader: Reader, piece: Piece) -> list[Piece]:
+    if not reader.rows_are_lines or isinstance(piece, CompressedRange):
+        return [piece]
+    size = _UNIT_BYTES if piece.file.is_local else _REMOTE_UNIT_BYTES
+    if piece.end is None:
+        return reader.split(piece.file, size)
+    starts = range(piece.start, piece.end, size)
+    return [_part(piece, start, min(start + size, piece.end), min(size, piece.end - start)) for start in starts]
 
 
 def _cut(shard: FileShard, piece: Piece, parts: int | None) -> list[Piece]:
@@ -70,6 +111,10 @@ def _cut(shard: FileShard, piece: Piece, parts: int | None) -> list[Piece]:
     bounds = even_cuts(piece.end - piece.start, min(parts or 1, piece.end - piece.start))
     size = piece.num_bytes / (piece.end - piece.start)
     return [
-        replace(piece, start=piece.start + low, end=piece.start + high, part_bytes=round(size * (high - low)))
+        _part(piece, piece.start + low, piece.start + high, round(size * (high - low)))
         for low, high in pairwise(bounds)
     ]
+
+
+def _part(piece: Piece, start: int, end: int, num_bytes: int) -> Piece:
+    return replace(piece, start=start, end=end, part_bytes=num_bytes)

@@ -39,8 +39,7 @@ class TableIdentity:
 def _identity(table: Table, contents: Mapping[str, str]) -> tuple[str | int, ...]:
     if not isinstance(table, MemoryMappedTable):
         return (hash_value(table.table),)
-    path = Path(table.path)
-    content = contents.get(table.path) or f"{path.name}:{path.stat().st_size}"
+    content = contents.get(table.path) or f"{Path(table.path).name}:{table.file_bytes}"
     return content, table.num_rows, hash_value(table.replays)
 
 

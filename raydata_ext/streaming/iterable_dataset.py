@@ -6,15 +6,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from typing_extensions import override
 
 from raydata_ext.errors import StateError
 from raydata_ext.formatting import get_formatter
+from raydata_ext.streaming.absent import AbsentFromStreams
 from raydata_ext.streaming.delivery import Delivery
 from raydata_ext.streaming.make_source import source_of_generator, source_of_shards, source_of_tables
 from raydata_ext.streaming.nodes.batch import Batch
-from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
+from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle, can_read_again
 from raydata_ext.streaming.nodes.repeat import Repeat
+from raydata_ext.streaming.nodes.side_by_side import SideBySide
 from raydata_ext.streaming.nodes.skip import Skip
 from raydata_ext.streaming.nodes.take import Take
 from raydata_ext.streaming.nodes.transform import Transform, below_row_steps
@@ -28,8 +31,6 @@ from raydata_ext.streaming.torch_side import class_for_torch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import pyarrow as pa
-
     from raydata_ext.formatting import Format
     from raydata_ext.plan import InputShard, Step
     from raydata_ext.plan.steps import BatchFormat
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _PLAIN: Mapping[str, Any] = {"name": None, "columns": None}
 
 
-class IterableDataset(StreamSteps):
+class IterableDataset(AbsentFromStreams, StreamSteps):
     """Rows as a stream. Each method gives a new stream; nothing is read before one iterates.
 
     It is a `torch.utils.data.IterableDataset` as soon as torch is imported: each process of a loader reads its part.
@@ -54,7 +55,7 @@ class IterableDataset(StreamSteps):
     def __init__(self, node: Node, *, epoch: int = 0, format_options: Mapping[str, Any] = _PLAIN) -> None:
         self._node = node
         self._epoch = SharedEpoch(epoch)
-        self._format = dict(format_options)
+        self._format_options = dict(format_options)
         self._pass: Delivery | None = None
         self._pending: dict[str, Any] | None = None
 
@@ -98,7 +99,7 @@ class IterableDataset(StreamSteps):
 
     def over(self, node: Node) -> IterableDataset:
         """A stream of another node, in the format and epoch of this one."""
-        return IterableDataset(node, epoch=self.epoch, format_options=self._format)
+        return IterableDataset(node, epoch=self.epoch, format_options=self._format_options)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -113,6 +114,7 @@ class IterableDataset(StreamSteps):
         return self._node.num_shards
 
     @property
+    @override
     def schema(self) -> pa.Schema | None:
         """Schema of the rows, where it is known without reading."""
         return self._node.schema
@@ -123,15 +125,22 @@ class IterableDataset(StreamSteps):
         return None if self.schema is None else list(self.schema.names)
 
     @property
+    def format_options(self) -> Mapping[str, Any]:
+        """The format of rows and batches, as keyword arguments of `get_formatter`."""
+        return self._format_options
+
+    @property
     def epoch(self) -> int:
         """The epoch that the next pass is of."""
         return self._epoch.get()
 
     def __len__(self) -> int:
-        rows = self._node.num_rows
-        if rows is None:
-            raise TypeError("the number of rows of this stream is not known before it is read")
-        return rows
+        if self._num_rows is None:
+            raise TypeError(
+                "the number of rows of this stream is not known before it is read; count them as they come, or compute"
+                " the stream's data set first"
+            )
+        return self._num_rows
 
     def __bool__(self) -> bool:
         return True  # whether there are rows shows when one reads
@@ -161,7 +170,7 @@ class IterableDataset(StreamSteps):
         def shuffled(child: Node) -> Node:
             return BufferShuffle(child.shuffle_data_sources(known), buffer_size, known, max_buffer_input_shards)
 
-        return self.over(below_row_steps(self._node, shuffled, only_indexed=True))
+        return self.over(below_row_steps(self._node, shuffled, only_if=can_read_again))
 
     def skip(self, n: int) -> IterableDataset:
         """Leave out the first `n` rows."""
@@ -187,6 +196,18 @@ class IterableDataset(StreamSteps):
     def unbatch(self) -> IterableDataset:
         """Take rows of lists apart: a row of the result holds one element of each list."""
         return self.over(Unbatch(self._node))
+
+    def add_column(self, name: str, column: Sequence[Any] | pa.Array) -> IterableDataset:
+        """One more column: value i belongs to the i-th row as the stream is now, so shuffle after it, or never.
+
+        The number of rows must be that of the values; that it is not shows at the end of a pass.
+
+        Args:
+            name: its name.
+            column: the values.
+        """
+        values = source_of_tables([pa.table({name: column})])
+        return self.over(SideBySide((self._node, values)))
 
     def shard(self, num_shards: int, index: int, *, contiguous: bool = True) -> IterableDataset:
         """One of `num_shards` parts; where there are not so many shards, they are cut.
@@ -302,10 +323,15 @@ class IterableDataset(StreamSteps):
     def _begin(self) -> Delivery:
         """A pass of the present epoch, or what is left of one where a state was loaded."""
         state, self._pending = self._pending, None
-        self._pass = Delivery(self._node, self.epoch, self._format)
+        self._pass = Delivery(self._node, self.epoch, self._format_options)
         if state is not None and state["position"] is not None:
             self._pass.load(decode(state["position"]), state["worker"])
         return self._pass
+
+    @cached_property
+    def _num_rows(self) -> int | None:
+        known = self._node.num_rows
+        return self._node.counted().num_rows if known is None else known
 
     @cached_property
     def _description(self) -> dict[str, Any]:
@@ -318,7 +344,7 @@ class IterableDataset(StreamSteps):
     @property
     @override
     def _own_batch_format(self) -> BatchFormat:
-        return self._format["name"] or "python"
+        return self._format_options["name"] or "python"
 
 
 def _blank() -> IterableDataset:
@@ -341,7 +367,3 @@ def _require_at_least(least: int, **values: int) -> None:
     for name, value in values.items():
         if value < least:
             raise ValueError(f"{name} is {value}; it must be at least {least}")
-
-
-def _named(worker: Sequence[int] | None) -> str:
-    return "the main process" if worker is None else f"loader process {worker[0]} of {worker[1]}"

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from raydata_ext.plan import TableShard
+from raydata_ext.streaming.arrow_files import mapped_where_possible
 from raydata_ext.streaming.identity import TableIdentity
 from raydata_ext.streaming.nodes.concat import Concat
 from raydata_ext.streaming.nodes.shard_source import ShardSource
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def source_of_shards(shards: Iterable[InputShard | StreamShard]) -> Node:
-    """Shards in order; those that are tables can be referred to row by row."""
+    """Shards in order; those that are tables, or can be mapped as such, can be referred to row by row."""
     parts: list[Node] = []
-    for are_tables, group in groupby(shards, key=lambda shard: isinstance(shard, TableShard)):
+    for are_tables, group in groupby(mapped_where_possible(shards), key=lambda shard: isinstance(shard, TableShard)):
         run: list[Any] = list(group)
         if are_tables:
             contents = {path: checksum for shard in run for path, checksum in shard.contents}

@@ -25,6 +25,12 @@ def permutation(count: int, seed: Seed) -> list[int]:
     return order
 
 
+def before_permutation(count: int, seed: Seed) -> Indices:
+    """Where among permuted shards each shard is: the order that undoes `permutation`; int64, shape (count,)."""
+    order: Indices = np.argsort(permutation(count, seed))
+    return order
+
+
 def even_cuts(count: int, parts: int) -> list[int]:
     """Bounds of nearly equal runs of `count` things; the first runs hold one more. `parts + 1` numbers from 0 on."""
     size, extra = divmod(count, parts)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
+Batch = TypeVar("Batch")
 
 
-def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def read_ahead(batches: Iterator[Batch]) -> Iterator[Batch]:
     """The same batches, each read on a thread as soon as the one before was.
 
     It begins with the second batch that is asked for: who wants only the first rows does not wait for more. At the

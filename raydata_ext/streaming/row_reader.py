@@ -43,6 +43,10 @@ class RowReader:
         assert self._piece is not None
         return cut(self._piece, self.start, self._stop) if self.start else self._piece
 
+    def at_hand(self) -> Rows | None:
+        """The rows at hand, without reading on where there are none."""
+        return self.peek() if self.start < self._stop else None
+
     def take(self, count: int) -> Rows:
         """Take so many of the rows at hand."""
         assert self._piece is not None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,19 @@ class Seed:
         for shift in self.shifts:
             generator = np.random.default_rng((int(generator.integers(0, 1 << 63)) - shift) % (1 << 64))
         return generator
+
+
+@dataclass(frozen=True)
+class MixedSeed(Seed):
+    """A seed whose shifts are mixed in at once, so that no two of (seed, epoch, lane) have random numbers in common."""
+
+    @override
+    def shifted(self, by: int) -> MixedSeed:
+        return MixedSeed(self.value, (*self.shifts, by))
+
+    @override
+    def generator(self) -> np.random.Generator:
+        return np.random.default_rng([self.value, *self.shifts])
 
 
 def mixed(*parts: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -10,7 +11,8 @@ from raydata_ext.errors import FingerprintError, RaydataError, SchemaError, Step
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.formatting import batch_from_rows
 from raydata_ext.sources import FileShard
-from raydata_ext.streaming.file_units import cut_files, without_units_before
+from raydata_ext.sources.jsonl import JsonLinesReader
+from raydata_ext.streaming.file_units import cut_files, read_unit, rows_from, rows_in_footers, units_of
 from raydata_ext.streaming.read_ahead import read_ahead
 from raydata_ext.streaming.rows import BATCH_ROWS
 from raydata_ext.table import cast_batch
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.plan import InputShard
     from raydata_ext.sources import Piece
+    from raydata_ext.streaming.rows import References
 
 
 class StreamShard(Protocol):
@@ -39,8 +42,25 @@ class StreamShard(Protocol):
     def identity(self) -> str:
         """Hash of what the shard is, cheap: no content is read for it."""
 
-    def read_from(self, row: int) -> Iterator[pa.RecordBatch]:
-        """The rows from this one on. The batches depend on nothing but `row`."""
+    @property
+    def num_units(self) -> int:
+        """Into how many units it is divided; a unit can be read without those before it."""
+
+    def read_from(self, unit: int, row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows from one on, each batch with the number of its unit. The batches depend on nothing but the place.
+
+        Args:
+            unit: number of a unit.
+            row: number of the row in the unit.
+        """
+
+    def read_rows(self, unit: int, rows: References) -> Iterator[pa.RecordBatch]:
+        """Some rows of a unit.
+
+        Args:
+            unit: its number.
+            rows: their numbers in the unit, ascending, one at least.
+        """
 
     def cut(self, parts: int | None) -> Sequence[StreamShard]:
         """About so many shards that together are this one; just itself where it cannot be cut.
@@ -56,9 +76,11 @@ class ReadShard:
 
     Attributes:
         shard: the shard.
+        counted_rows: its rows, where they were counted.
     """
 
     shard: InputShard
+    counted_rows: int | None = None
 
     @property
     def label(self) -> str:
@@ -68,22 +90,40 @@ class ReadShard:
     @property
     def num_rows(self) -> int | None:
         """Rows, where they are known."""
-        return self.shard.num_rows
+        return self.shard.num_rows if self.counted_rows is None else self.counted_rows
 
     @property
     def identity(self) -> str:
         """What is read and how: names and sizes of files, and tags where the file system vouches for the content."""
         return combine(self.shard.digest, *(part for piece in self.shard.pieces for part in _identity(piece)))
 
-    def read_from(self, row: int) -> Iterator[pa.RecordBatch]:
-        """Read, and leave out what comes before the row; row groups before it are not read."""
-        shard = self.shard
-        if isinstance(shard, FileShard):
-            shard, row = without_units_before(shard, row)
-        for batch in read_ahead(batch for _, batch in shard.read()):
-            if row < batch.num_rows:
-                yield batch.slice(row) if row else batch
-            row = max(0, row - batch.num_rows)
+    @property
+    def num_units(self) -> int:
+        """Ranges of lines, or files where they are not lines; one of what is no file."""
+        return max(1, len(self._units))
+
+    @cached_property
+    def _units(self) -> Sequence[Piece]:
+        return units_of(self.shard) if isinstance(self.shard, FileShard) else ()
+
+    def read_from(self, unit: int, row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Read on a thread; units and row groups before the row are not read."""
+        return read_ahead(self._batches(unit, row))
+
+    def _batches(self, unit: int, row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        if not isinstance(self.shard, FileShard):
+            yield from ((0, batch) for batch in rows_from(row, (batch for _, batch in self.shard.read())))
+            return
+        for number, piece in enumerate(self._units[unit:], unit):
+            for batch in read_unit(self.shard.reader, piece, row):
+                yield number, batch
+            row = 0
+
+    def read_rows(self, unit: int, rows: References) -> Iterator[pa.RecordBatch]:
+        """Of JSON lines, only these are parsed."""
+        if isinstance(self.shard, FileShard) and isinstance(self.shard.reader, JsonLinesReader):
+            return iter([self.shard.reader.read_rows(self._units[unit], rows.tolist())])
+        return _chosen(self._batches(unit, int(rows[0])), unit, rows)
 
     def cut(self, parts: int | None) -> Sequence[StreamShard]:
         """Cut at line ends, row groups or record batches."""
@@ -126,12 +166,21 @@ class GeneratorShard:
         parts = [part for name in sorted(self.kwargs) for part in (name, _hash(self.kwargs[name]))]
         return combine("generator", getattr(self.function, "__qualname__", ""), *parts)
 
-    def read_from(self, row: int) -> Iterator[pa.RecordBatch]:
+    @property
+    def num_units(self) -> int:
+        """One: only the generator could tell where another begins."""
+        return 1
+
+    def read_from(self, unit: int, row: int) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Batches that grow from one row to 1,000, so that the first row of a slow generator comes at once."""
         rows = self._rows_from(row)
         while batch := list(islice(rows, min(max(1, row), BATCH_ROWS))):
-            yield self._batch(row, batch)
+            yield unit, self._batch(row, batch)
             row += len(batch)
+
+    def read_rows(self, unit: int, rows: References) -> Iterator[pa.RecordBatch]:
+        """Those that the generator gives between them are left out."""
+        return _chosen(self.read_from(unit, int(rows[0])), unit, rows)
 
     def cut(self, parts: int | None) -> Sequence[StreamShard]:  # noqa: ARG002 - it cannot be cut
         """The shard itself: only the generator could tell where to begin."""
@@ -154,13 +203,33 @@ class GeneratorShard:
 
 
 @runtime_checkable
-class _HasRows(Protocol):
-    def read_from(self, row: int) -> Iterator[pa.RecordBatch]: ...
+class _HasUnits(Protocol):
+    @property
+    def num_units(self) -> int: ...
 
 
 def stream_shard(shard: InputShard | StreamShard) -> StreamShard:
     """A shard in the form that streams read."""
-    return shard if isinstance(shard, _HasRows) else ReadShard(shard)
+    return shard if isinstance(shard, _HasUnits) else ReadShard(shard)
+
+
+def counted(shard: StreamShard) -> StreamShard:
+    """The shard with its rows counted, where footers of files tell them."""
+    if isinstance(shard, ReadShard) and isinstance(shard.shard, FileShard):
+        return ReadShard(shard.shard, rows_in_footers(shard.shard))
+    return shard
+
+
+def _chosen(batches: Iterator[tuple[int, pa.RecordBatch]], unit: int, rows: References) -> Iterator[pa.RecordBatch]:
+    """Some rows out of batches that begin with the first of them; nothing is read beyond the last."""
+    first = int(rows[0])
+    for number, batch in batches:
+        low, high = rows.searchsorted([first, first + batch.num_rows])
+        if number == unit and low < high:
+            yield batch.take(rows[low:high] - first)
+        first += batch.num_rows
+        if number != unit or high == len(rows):
+            return
 
 
 def _identity(piece: Piece) -> tuple[str | int, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raydata_ext.streaming.nodes.base import Node
     from raydata_ext.streaming.rows import References
 
-VERSION = 1
+VERSION = 2
 """Raised when the layout of a state changes."""
 
 _ARRAY = "int64"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from raydata_ext.plan import Cast, Filter, Map, RemoveColumns, RenameColumns, SelectColumns, UserFunction
+from raydata_ext.plan.steps import names
+from raydata_ext.streaming.cast_column import CastColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pyarrow as pa
     from typing_extensions import Self
 
     from raydata_ext.plan import Step
-    from raydata_ext.plan.steps import BatchFormat
-
-Columns: TypeAlias = "str | Sequence[str]"
+    from raydata_ext.plan.steps import BatchFormat, Columns
 
 
 class StreamSteps(ABC):
@@ -25,6 +25,11 @@ class StreamSteps(ABC):
     @abstractmethod
     def _then(self, step: Step) -> Self:
         """The stream with one more step."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema | None:
+        """Schema of the rows, where it is known without reading."""
 
     @property
     @abstractmethod
@@ -64,15 +69,15 @@ class StreamSteps(ABC):
             desc: name of the step in messages.
         """
         step = Map(
-            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
+            function=UserFunction.of(function, fn_kwargs, constructor_kwargs),
             batched=batched,
             batch_size=batch_size,
-            input_columns=_optional_names(input_columns),
+            input_columns=None if input_columns is None else names(input_columns),
             with_indices=with_indices,
             batch_format=self._given_as(batch_format, batched=batched),
             desc=desc,
             drop_last_batch=drop_last_batch,
-            remove_columns=_optional_names(remove_columns) or (),
+            remove_columns=names(remove_columns or ()),
             schema=schema,
         )
         return self._then(step)
@@ -104,10 +109,10 @@ class StreamSteps(ABC):
             desc: see there.
         """
         step = Filter(
-            function=UserFunction(function, dict(fn_kwargs or {}), dict(constructor_kwargs or {})),
+            function=UserFunction.of(function, fn_kwargs, constructor_kwargs),
             batched=batched,
             batch_size=batch_size,
-            input_columns=_optional_names(input_columns),
+            input_columns=None if input_columns is None else names(input_columns),
             with_indices=with_indices,
             batch_format=self._given_as(batch_format, batched=batched),
             desc=desc,
@@ -116,11 +121,11 @@ class StreamSteps(ABC):
 
     def select_columns(self, columns: Columns) -> Self:
         """Keep these columns, in this order."""
-        return self._then(SelectColumns(_names(columns)))
+        return self._then(SelectColumns(names(columns)))
 
     def remove_columns(self, columns: Columns) -> Self:
         """Leave these columns out."""
-        return self._then(RemoveColumns(_names(columns)))
+        return self._then(RemoveColumns(names(columns)))
 
     def rename_column(self, old: str, new: str) -> Self:
         """Give a column another name."""
@@ -134,15 +139,24 @@ class StreamSteps(ABC):
         """Bring the columns to a schema; columns that rows lack become null."""
         return self._then(Cast(schema))
 
+    def cast_column(self, column: str, type: pa.DataType) -> Self:  # noqa: A002 - as in Arrow's fields
+        """Give one column another type.
+
+        Args:
+            column: its name.
+            type: the type.
+
+        Raises:
+            PlanError: (as rows are read) there is no such column.
+            SchemaError: (as rows are read) values cannot be cast.
+        """
+        if self.schema is not None and column in self.schema.names:
+            place = self.schema.get_field_index(column)
+            return self.cast(self.schema.set(place, self.schema.field(place).with_type(type)))
+        cast = UserFunction(CastColumn(column, type))
+        return self._then(Map(function=cast, batched=True, batch_format="arrow", desc=f"cast_column({column})"))
+
     def _given_as(self, asked: BatchFormat | None, *, batched: bool) -> BatchFormat:
         if asked is not None:
             return asked
         return self._own_batch_format if batched else "python"
-
-
-def _names(columns: Columns) -> tuple[str, ...]:
-    return (columns,) if isinstance(columns, str) else tuple(columns)
-
-
-def _optional_names(columns: Columns | None) -> tuple[str, ...] | None:
-    return None if columns is None else _names(columns)

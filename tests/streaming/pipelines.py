@@ -47,6 +47,10 @@ def write_corpus(root):
         (root / f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         (root / f"{number}.txt").write_text("".join(f"{row['x']}\n" for row in rows))
         pq.write_table(table, root / f"{number}.parquet", row_group_size=4)
+        with pa.OSFile(str(root / f"{number}.feather"), "wb") as file:
+            options = pa.ipc.IpcWriteOptions(compression="lz4")
+            with pa.ipc.new_file(file, table.schema, options=options) as writer:
+                writer.write_table(table, 2)
         with ShardWriter(root / f"{number}.arrow", table.schema, batch_rows=2) as writer:
             for batch in table.to_batches():
                 writer.write(batch)
@@ -64,13 +68,14 @@ def sources(root):
     bounds = list(itertools.pairwise(ends))
     tables = [InMemoryTable(table) for table in shard_tables()]
     mapped = [MemoryMappedTable.from_file(root / f"{i}.arrow") for i in range(len(SIZES))]
-    shards = {suffix: _files(root, suffix) for suffix in ("jsonl", "parquet", "arrow", "txt")}
+    shards = {suffix: _files(root, suffix) for suffix in ("jsonl", "parquet", "arrow", "feather", "txt")}
     return {
         "tables": lambda: rs.IterableDataset.from_tables(tables),
         "mapped": lambda: rs.IterableDataset.from_tables(mapped),
         "jsonl": lambda: rs.IterableDataset.from_shards(shards["jsonl"]),
         "parquet": lambda: rs.IterableDataset.from_shards(shards["parquet"]),
         "arrow": lambda: rs.IterableDataset.from_shards(shards["arrow"]),
+        "compressed arrow": lambda: rs.IterableDataset.from_shards(shards["feather"]),
         "text": lambda: rs.IterableDataset.from_shards(shards["txt"]).map(_parsed),
         "generator": lambda: rs.IterableDataset.from_generator(generate, {"bounds": bounds}),
         "one generator": lambda: rs.IterableDataset.from_generator(generate, {"bounds": [(0, ROWS)]}),
@@ -186,8 +191,9 @@ MIXTURES = {
 }
 
 
-SOURCES = ("tables", "mapped", "jsonl", "parquet", "arrow", "text", "generator", "one generator")
+SOURCES = ("tables", "mapped", "jsonl", "parquet", "arrow", "compressed arrow", "text", "generator", "one generator")
 ON_ALL_SOURCES = ("map by batches", "filter", "shuffle", "batch", "rows of a node", "shard of rows")
+ON_FILES_TOO = ("shuffle, map, take", "map, shuffle, batch", "shuffle, shuffle, shuffle", "filter, shuffle, skip")
 PAIRS = (("tables", "mapped"), ("jsonl", "generator"), ("tables", "parquet"))
 
 
@@ -210,6 +216,8 @@ def _recipes():
             found[f"{source}: {name}"] = ((source,), STEPS[name])
     for source in ("tables", "generator"):
         found |= {f"{source}: {name}": ((source,), step) for name, step in {**STEPS, **CHAINS}.items()}
+    for source in ("jsonl", "parquet"):
+        found |= {f"{source}: {name}": ((source,), CHAINS[name]) for name in ON_FILES_TOO}
     for pair in PAIRS:
         found |= {f"{' and '.join(pair)}: {name}": (pair, mix) for name, mix in MIXTURES.items()}
     return found

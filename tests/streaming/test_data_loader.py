@@ -7,10 +7,13 @@ import json
 import subprocess
 import sys
 
+import fsspec.asyn
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from raydata_ext.errors import StateError
+from raydata_ext.sources import scan_files
 from raydata_ext.streaming import IterableDataset, interleave_datasets, split_dataset_by_node
 from raydata_ext.table import InMemoryTable
 
@@ -74,6 +77,50 @@ def test_every_loader_process_gets_rows_even_of_one_shard(name):
     rows = list(DataLoader(RowsAndStates(STREAMS[name]()), batch_size=None, num_workers=4))
     counts = [sum(worker == index for worker, _, _ in rows) for index in range(4)]
     assert min(counts) >= 5
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize("name", ["one shard, shuffled", "a shuffled generator"])
+def test_forked_and_spawned_processes_read_each_row_once(name, context):
+    assert sorted(loaded(STREAMS[name](), 2, multiprocessing_context=context)) == list(range(23))
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow"])
+def test_every_loader_process_gets_rows_of_one_file(suffix, tmp_path):
+    table = pa.table({"x": range(4000), "text": ["y" * 1000] * 4000})
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif suffix == "parquet":
+        pq.write_table(table, path, row_group_size=500)
+    else:
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+    stream = IterableDataset.from_shards(scan_files(str(path)).shards).shuffle(1, buffer_size=100)
+    rows = list(DataLoader(RowsAndStates(stream), batch_size=None, num_workers=3))
+    assert sorted(x for _, x, _ in rows) == list(range(4000))
+    assert min(sum(worker == index for worker, _, _ in rows) for index in range(3)) > 800
+
+
+def test_readers_that_each_have_to_read_all_rows_are_told_what_to_do(caplog):
+    IterableDataset.from_generator(count_up).shard(3, 0)
+    assert "count_up[0] cannot be cut for 3 readers: each of them reads all rows" in caplog.text
+    assert "give it 3 shards" in caplog.text
+    caplog.clear()
+    IterableDataset.from_generator(count_up).shard(3, 1)
+    stream_of([9]).shard(3, 0)
+    assert caplog.text == ""
+
+
+def lock_state():
+    yield {"x": int(fsspec.asyn.get_lock().acquire(timeout=1))}
+
+
+def test_the_locks_of_file_systems_that_a_parent_held_are_free_in_its_loader_processes():
+    fsspec.asyn.reset_lock()
+    with fsspec.asyn.get_lock():
+        stream = IterableDataset.from_generator(lock_state)
+        assert loaded(stream, 1, multiprocessing_context="fork") == [1]
 
 
 @pytest.mark.parametrize("context", ["fork", "spawn"])

@@ -11,7 +11,7 @@ import pytest
 from raydata_ext.errors import ReadError
 from raydata_ext.sources import scan_files
 from raydata_ext.streaming import IterableDataset
-from raydata_ext.streaming.file_units import cut_files, without_units_before
+from raydata_ext.streaming.file_units import cut_files, units_of, without_row_groups_before
 from raydata_ext.table import ShardWriter
 
 
@@ -54,9 +54,17 @@ def test_readers_of_one_file_read_each_row_once(files, suffix, count):
 
 def test_row_groups_before_a_row_are_not_read(files):
     [shard] = scan_files(str(files / "a.parquet")).shards
-    rest, rows = without_units_before(shard, 47)
-    assert (rest.pieces[0].start, rows) == (4, 7)
-    assert without_units_before(shard, 100)[0].pieces == ()
+    rest, rows = without_row_groups_before(shard.pieces[0], 47)
+    assert (rest.start, rest.end, rows) == (4, 10, 7)
+    rest, rows = without_row_groups_before(shard.pieces[0], 100)
+    assert (rest.start, rest.end, rows) == (10, 10, 0)
+
+
+def test_units_of_a_part_of_a_file_are_in_that_part(files):
+    [shard] = scan_files(str(files / "a.jsonl")).shards
+    for part in cut_files(shard, 3):
+        [unit] = units_of(part)
+        assert unit == part.pieces[0]
 
 
 def test_a_damaged_row_group_before_the_place_of_resuming_does_not_matter(tmp_path):
@@ -78,3 +86,11 @@ def test_a_damaged_row_group_before_the_place_of_resuming_does_not_matter(tmp_pa
         list(damaged)
     damaged.load_state_dict(state)
     assert [row["x"] for row in damaged] == list(range(2500, 5000))
+
+
+def test_rows_of_parquet_files_are_counted_by_their_footers(files):
+    pq.write_table(pa.table({"x": range(7), "text": ["y"] * 7}), files / "b.parquet")
+    stream = IterableDataset.from_shards(scan_files(str(files / "*.parquet")).shards)
+    assert len(stream) == 107
+    assert len(stream.reshard().shuffle(1).skip(7)) == 100
+    assert len(stream.reshard().shard(2, 0)) + len(stream.reshard().shard(2, 1)) == 107

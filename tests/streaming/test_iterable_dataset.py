@@ -208,6 +208,38 @@ def test_columns_are_selected_removed_renamed_and_cast():
     assert list(cast) == [{"x": "0", "text": "row 0", "z": None}]
 
 
+def test_one_column_is_cast_whether_the_others_are_known_or_not():
+    known = stream_of(2).cast_column("x", pa.float32())
+    assert known.schema.field("x").type == pa.float32()
+    assert list(known)[1] == {"x": 1.0, "text": "row 1"}
+    unknown = IterableDataset.from_generator(count_up, {"bounds": [(0, 2)]}).cast_column("x", pa.string())
+    assert list(unknown) == [{"x": "0"}, {"x": "1"}]
+    with pytest.raises(StepError, match="no column 'y'"):
+        list(unknown.cast_column("y", pa.int8()))
+
+
+def test_a_column_is_added_value_by_value():
+    added = stream_of(2, 1).shuffle(1).add_column("z", ["a", "b", "c"])
+    assert [row["z"] for row in added] == ["a", "b", "c"]
+    assert added.column_names == ["x", "text", "z"]
+    with pytest.raises(SchemaError, match="has ended"):
+        list(stream_of(3).add_column("z", [1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("to_parquet", "collect"), ("features", "schema"), ("n_shards", "num_shards")]
+)
+def test_what_users_of_hugging_face_look_for_is_answered_with_what_there_is(name, remedy):
+    with pytest.raises(AttributeError, match=f"no '{name}': .*{remedy}"):
+        getattr(stream_of(1), name)
+    assert not hasattr(stream_of(1), name)
+
+
+def test_the_format_is_told():
+    assert stream_of(1).format_options == {"name": None, "columns": None}
+    assert stream_of(1).with_format("numpy", columns=["x"]).format_options == {"name": "numpy", "columns": ["x"]}
+
+
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(PlanError, match="no column 'y'"):
         list(stream_of(1).remove_columns("y"))

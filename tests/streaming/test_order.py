@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raydata_ext.streaming.order import (
+    before_permutation,
     dealt,
     even_cuts,
     permutation,
@@ -90,3 +91,8 @@ def test_shards_are_permuted_like_a_list_is_shuffled():
     expected = list(range(20))
     np.random.default_rng(3).shuffle(expected)
     assert permutation(20, Seed(3)) == expected
+
+
+def test_a_permutation_can_be_undone():
+    shards = np.arange(20)
+    assert shards[permutation(20, Seed(3))][before_permutation(20, Seed(3))].tolist() == shards.tolist()

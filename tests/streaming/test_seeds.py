@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
+from raydata_ext.streaming.seeds import BLOCK, Draws, MixedSeed, Seed, mixed
 from raydata_ext.streaming.state import decode, encode
 
 
@@ -55,3 +55,9 @@ def test_a_position_is_restored_from_json(used):
     again.load(decode(json.loads(json.dumps(encode(draws.state())))))
     assert draws.take(2500).tolist() == again.take(2500).tolist()
     assert draws.generator.random() == again.generator.random()
+
+
+def test_the_shifts_of_a_mixed_seed_count_each_for_itself():
+    seeds = [MixedSeed(1, (2, 3)), MixedSeed(1, (3, 2)), MixedSeed(1, (5,)), MixedSeed(1).shifted(2).shifted(4)]
+    assert len({seed.generator().random() for seed in seeds}) == 4
+    assert MixedSeed(1).shifted(2).shifted(3) == seeds[0]

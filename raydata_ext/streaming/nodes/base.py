@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from typing_extensions import override
 
+from raydata_ext.streaming.seeds import mixed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -123,6 +125,14 @@ class Node(ABC):
     def at_epoch(self, epoch: int) -> Node:
         """The node as it is in an epoch after the first: what is shuffled comes in another order."""
         return self.with_children([child.at_epoch(epoch) for child in self.children])
+
+    def after_passes(self, count: int) -> Node:
+        """The node as a mixture reads it again after so many passes: what is shuffled comes in another order."""
+        return self.at_epoch(mixed(count)) if count else self
+
+    def counted(self) -> Node:
+        """The same node with the rows of its files counted, where footers tell them."""
+        return self.with_children([child.counted() for child in self.children])
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

@@ -13,13 +13,15 @@ import numpy as np
 from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
+from raydata_ext.streaming.nodes.concat import shards_of
 from raydata_ext.streaming.nodes.gather import GatherCursor, open_rows
 from raydata_ext.streaming.nodes.round_robin import RoundRobin
 from raydata_ext.streaming.order import through_buffer
-from raydata_ext.streaming.row_memory import RowMemory
+from raydata_ext.streaming.row_memory import Memory, RowMemory
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, References
 from raydata_ext.streaming.seeds import Draws, Seed
+from raydata_ext.streaming.shard_memory import ShardMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,18 +77,28 @@ class BufferShuffle(Wrapper):
 
     @override
     def open(self, bases: Bases | None) -> Cursor:
-        rows = open_rows(self._groups(), bases)
         if bases is not None:
-            return ShuffleCursor(self, rows, PIECE_ROWS)
-        memory = RowMemory(rows)
+            return ShuffleCursor(self, open_rows(self._groups(), bases), PIECE_ROWS)
+        memory = self._memory()
         return GatherCursor(ShuffleCursor(self, memory, BATCH_ROWS, memory), memory.gather)
 
     def _groups(self) -> Node:
         """The rows in the order in which they reach the buffer."""
+        groups = self._group_nodes()
+        return groups[0] if len(groups) == 1 else RoundRobin(groups)
+
+    def _group_nodes(self) -> tuple[Node, ...]:
+        """Groups of shards, which are read side by side."""
         count = min(self.child.num_shards, self.max_buffer_input_shards)
         if count < 2:  # noqa: PLR2004 - one group is the child itself
-            return self.child
-        return RoundRobin(tuple(self.child.shard_data_sources(count, i, contiguous=True) for i in range(count)))
+            return (self.child,)
+        return tuple(self.child.shard_data_sources(count, i, contiguous=True) for i in range(count))
+
+    def _memory(self) -> Memory:
+        """What lends references to rows that have none."""
+        groups = [shards_of(group) for group in self._group_nodes()]
+        shards = [group for group in groups if group is not None]
+        return ShardMemory(shards) if len(shards) == len(groups) else RowMemory(open_rows(self._groups(), None))
 
 
 class ShuffleCursor(Cursor):
@@ -99,7 +111,7 @@ class ShuffleCursor(Cursor):
         memory: what gives the references, where these do not last; it is told which rows wait.
     """
 
-    def __init__(self, node: BufferShuffle, references: Cursor, window: int, memory: RowMemory | None = None) -> None:
+    def __init__(self, node: BufferShuffle, references: Cursor, window: int, memory: Memory | None = None) -> None:
         self._size = node.buffer_size
         self._window = max(window, node.buffer_size // 4)
         self._memory = memory
@@ -109,8 +121,9 @@ class ShuffleCursor(Cursor):
 
     @override
     def next(self) -> References | None:
-        if self._memory is not None and len(self._buffer):
-            self._memory.forget(self._buffer)
+        if self._memory is not None:
+            at_hand = self._input.at_hand()
+            self._memory.forget(self._buffer if at_hand is None else np.concatenate([self._buffer, at_hand]))
         missing = self._size - len(self._buffer)
         if missing and (rows := self._input.read(missing)) is not None:
             self._buffer = np.concatenate([self._buffer, rows])
@@ -137,7 +150,7 @@ class ShuffleCursor(Cursor):
         self._buffer = state["buffer"]
         self._slots.load(state["slots"])
         if self._memory is not None:
-            self._memory.recall(state["memory"], self._buffer, state["input"]["at"]["next"])
+            self._memory.recall(state["memory"], self._buffer)
         self._input.load(state["input"])
 
     def _incoming(self) -> References | None:
@@ -151,3 +164,8 @@ class ShuffleCursor(Cursor):
 
     def _draw(self, generator: np.random.Generator, count: int) -> References:
         return generator.integers(0, self._size, size=count)
+
+
+def can_read_again(node: Node) -> bool:
+    """Whether a shuffle of a node waits with references from which its rows can be read, each without the others."""
+    return node.indexed or shards_of(node) is not None

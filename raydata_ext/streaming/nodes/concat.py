@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.nodes.shard_source import ShardSource
 from raydata_ext.streaming.order import dealt, permutation
 from raydata_ext.streaming.rows import widened
 from raydata_ext.table import unify_schemas
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.streaming.rows import Rows
     from raydata_ext.streaming.seeds import Seed
+    from raydata_ext.streaming.shards import StreamShard
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,3 +138,13 @@ class ConcatCursor(Cursor):
         if state["input"] is not None:
             self._input = open_rows(self._parts[self._part], self._bases)
             self._input.load(state["input"])
+
+
+def shards_of(node: Node) -> tuple[StreamShard, ...] | None:
+    """The shards that a node reads one after the other, where it does nothing else; None where it does."""
+    if isinstance(node, ShardSource):
+        return node.shards
+    if not isinstance(node, Concat):
+        return None
+    parts = [shards_of(part) for part in node.parts]
+    return None if None in parts else tuple(shard for part in parts for shard in part or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -9,16 +10,19 @@ from typing_extensions import override
 
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import BATCH_ROWS, References, batch_of_table
+from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, References, batch_of_table
 from raydata_ext.table import Table, concat_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
 _FEW_ROWS = BATCH_ROWS // 8
 """Record batches of fewer rows are put together: handing them on would cost more than the copy."""
+
+_GATHERED_BYTES = 16 << 20
+"""Rows are copied from all over the tables so many bytes at a time, about."""
 
 
 def open_rows(node: Node, bases: Bases | None) -> Cursor:
@@ -26,9 +30,13 @@ def open_rows(node: Node, bases: Bases | None) -> Cursor:
     if bases is not None or not node.indexed:
         return node.open(bases)
     tables = node.tables
-    starts = accumulate((table.num_rows for table in tables[:-1]), initial=0)
-    own_bases = dict(zip(map(id, tables), starts, strict=True))
-    return GatherCursor(node.open(own_bases), TableRows(concat_tables(tables)).gather)
+    return GatherCursor(node.open(table_bases(tables)), TableRows(concat_tables(tables)).gather)
+
+
+def table_bases(tables: Sequence[Table]) -> dict[int, int]:
+    """References for the rows of tables, those of the first table first; see `Bases`."""
+    starts = accumulate((table.num_rows for table in tables), initial=0)
+    return dict(zip(map(id, tables), starts, strict=False))
 
 
 class GatherCursor(Cursor):
@@ -49,7 +57,7 @@ class GatherCursor(Cursor):
     def next(self) -> pa.RecordBatch | None:
         if not self._references.available():
             return None
-        batch = self._gather(self._references.peek()[:BATCH_ROWS])
+        batch = self._gather(self._references.peek())
         self._references.start += batch.num_rows
         return batch
 
@@ -73,11 +81,18 @@ class TableRows:
         self._table = table
 
     def gather(self, references: References) -> pa.RecordBatch:
-        """The rows; where they lie next to one another, zero-copy those of them that are in one record batch."""
-        first, last = int(references[0]), int(references[-1])
-        is_run = last - first == len(references) - 1 and bool((references[1:] - references[:-1] == 1).all())
-        if not is_run:
-            return batch_of_table(self._table.fast_gather(references))
-        table = self._table.fast_slice(first, len(references))
+        """The first rows; where they lie next to one another, zero-copy those of them that are in one record batch."""
+        follows = references[1:] == references[:-1] + 1
+        run = len(references) if follows.all() else int(follows.argmin()) + 1
+        if run < min(_FEW_ROWS, len(references)):
+            return batch_of_table(self._table.fast_gather(references[: self._most_rows]))
+        table = self._table.fast_slice(int(references[0]), min(run, BATCH_ROWS))
         batch = table.to_batches()[0]
-        return batch if batch.num_rows >= min(_FEW_ROWS, len(references)) else batch_of_table(table)
+        return batch if batch.num_rows >= min(_FEW_ROWS, table.num_rows) else batch_of_table(table)
+
+    @cached_property
+    def _most_rows(self) -> int:
+        """Rows that are gathered at a time: the more, the less the calls cost; told by the size of the first rows."""
+        first = next(self._table.iter_batches())
+        row_bytes = max(1, int(first.nbytes) // int(first.num_rows))
+        return min(PIECE_ROWS, max(1, _GATHERED_BYTES // row_bytes))

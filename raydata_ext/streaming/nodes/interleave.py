@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from typing_extensions import override
 
+from raydata_ext.streaming.mixing import draws_by_weight, take_picked
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
-from raydata_ext.streaming.order import picked, picks_until_used_up
+from raydata_ext.streaming.order import picks_until_used_up
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import References, Rows, pick, widened
-from raydata_ext.streaming.seeds import BLOCK, Draws, Seed, mixed
+from raydata_ext.streaming.rows import References, Rows, widened
+from raydata_ext.streaming.seeds import BLOCK, Draws, Seed
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ class Interleave(Node):
         """The number of the source of each row."""
         if self.probabilities is None:
             return Cycle(len(self.sources))
-        count, probabilities = len(self.sources), self.probabilities
-        return Draws(self.seed.generator(), lambda generator, size: generator.choice(count, size=size, p=probabilities))
+        return draws_by_weight(self.probabilities, self.seed)
 
 
 class Cycle:
@@ -214,12 +214,9 @@ class InterleaveCursor(Cursor):
         return bool(ended.any() if self._node.stopping_strategy == "first_exhausted" else ended.all())
 
     def _taken(self, picks: References) -> Rows:
-        counts = np.bincount(picks, minlength=len(self._inputs)).tolist()
-        pieces = [source.take(count) for source, count in zip(self._inputs, counts, strict=True) if count]
-        rows = pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks))
+        rows = take_picked(self._inputs, picks)
         return rows if self._schema is None else widened(rows, self._schema)
 
     def _opened(self, source: int) -> RowReader:
         """A source from its begin; after its first pass in another order, if it is shuffled."""
-        node, passed = self._node.sources[source], self._passes[source]
-        return RowReader(open_rows(node.at_epoch(mixed(passed)) if passed else node, self._bases))
+        return RowReader(open_rows(self._node.sources[source].after_passes(self._passes[source]), self._bases))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,17 +13,20 @@ from raydata_ext.fingerprint import combine
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.every_nth import EveryNth
 from raydata_ext.streaming.order import dealt, permutation
+from raydata_ext.streaming.shards import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from raydata_ext.streaming.seeds import Seed
     from raydata_ext.streaming.shards import StreamShard
 
+logger = logging.getLogger(__name__)
+
 _FOOTERS_AT_A_TIME = 16
-"""How many files are opened side by side to see where they can be cut."""
+"""How many files are opened side by side to see where they can be cut, or how many rows they have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,20 @@ class ShardSource(Node):
         finer = self.reshard_data_sources(count)
         if len(finer.shards) >= count:
             return finer.shard_data_sources(count, index)
+        if index == 0 and self.shards:
+            logger.warning(
+                "%s cannot be cut for %d readers: each of them reads all rows and keeps its part; give it %d shards"
+                " (lists in gen_kwargs, or as many files), or fewer readers",
+                self.shards[0].label,
+                count,
+                count,
+            )
         return EveryNth(self, count, index)
+
+    @override
+    def counted(self) -> ShardSource:
+        with ThreadPoolExecutor(_FOOTERS_AT_A_TIME) as threads:
+            return ShardSource(tuple(threads.map(counted, self.shards)))
 
     @override
     def open(self, bases: Bases | None) -> ShardCursor:
@@ -92,31 +109,40 @@ class ShardCursor(Cursor):
         shards: what is read.
     """
 
-    def __init__(self, shards: tuple[StreamShard, ...]) -> None:
+    def __init__(self, shards: Sequence[StreamShard]) -> None:
         self._shards = shards
         self._shard = 0
+        self._unit = 0
         self._row = 0
-        self._batches: Iterator[pa.RecordBatch] | None = None
+        self._batches: Iterator[tuple[int, pa.RecordBatch]] | None = None
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Number of the shard, of the unit in it, and of the row in the unit that follows the last piece."""
+        return self._shard, self._unit, self._row
 
     @override
     def next(self) -> pa.RecordBatch | None:
         while self._shard < len(self._shards):
             if self._batches is None:
-                self._batches = self._shards[self._shard].read_from(self._row)
-            batch = next(self._batches, None)
-            if batch is not None:
+                self._batches = self._shards[self._shard].read_from(self._unit, self._row)
+            found = next(self._batches, None)
+            if found is not None:
+                unit, batch = found
+                if unit != self._unit:
+                    self._unit, self._row = unit, 0
                 self._row += batch.num_rows
                 return batch
             self._batches = None
             self._shard += 1
-            self._row = 0
+            self._unit = self._row = 0
         return None
 
     @override
     def state(self) -> dict[str, Any]:
-        return {"shard": self._shard, "row": self._row}
+        return {"shard": self._shard, "unit": self._unit, "row": self._row}
 
     @override
     def load(self, state: dict[str, Any]) -> None:
-        self._shard, self._row = state["shard"], state["row"]
+        self._shard, self._unit, self._row = state["shard"], state["unit"], state["row"]
         self._batches = None

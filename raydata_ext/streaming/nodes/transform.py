@@ -140,7 +140,9 @@ class _Callables:
         return found
 
 
-def below_row_steps(node: Node, make: Callable[[Node], Node], *, only_indexed: bool = False) -> Node:
+def below_row_steps(
+    node: Node, make: Callable[[Node], Node], *, only_if: Callable[[Node], bool] = lambda _: True
+) -> Node:
     """Put a node that chooses or orders rows below the steps that treat each row for itself.
 
     The rows are the same, and the steps are not done on rows that are left out; what lies below may have references.
@@ -148,14 +150,14 @@ def below_row_steps(node: Node, make: Callable[[Node], Node], *, only_indexed: b
     Args:
         node: what the new node is to be put on.
         make: makes the new node of the one below it.
-        only_indexed: leave it on top where what lies below the steps has no references.
+        only_if: leave it on top where this is not so of what lies below the steps.
     """
     steps: list[Transform] = []
     lowest = node
     while isinstance(lowest, Transform) and lowest.is_row_by_row:
         steps.append(lowest)
         lowest = lowest.child
-    if only_indexed and not lowest.indexed:
+    if not only_if(lowest):
         return make(node)
     made = make(lowest)
     for step in reversed(steps):

@@ -55,3 +55,8 @@ def test_rows_in_any_order_come_in_that_order():
 def test_a_stream_of_no_rows_has_no_batches():
     assert batches_of(Take(source_of_tables([pa.table({"x": [1]})]), 0)) == []
     assert batches_of(source_of_tables([pa.table({"x": pa.array([], pa.int64())})])) == []
+
+
+def test_large_rows_are_gathered_a_few_at_a_time():
+    rows = TableRows(InMemoryTable(pa.table({"x": [b"x" * (1 << 20)] * 30})))
+    assert rows.gather(np.arange(30)[::-1]).num_rows == 15
