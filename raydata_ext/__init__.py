@@ -6,7 +6,7 @@
     tokens[0]
     stream = tokens.to_iterable_dataset().shuffle(seed=1, buffer_size=10_000)
 
-The packages are floors of a house, each importing only floors below it: `table`, `fingerprint`; `formatting`,
+The packages are floors of a house, each importing only floors below it: `table`, `fingerprint`, `remote`; `formatting`,
 `sources`, `store`; `plan`; `engine`; `streaming`; `dataset`; `feed`, `text`; `job`, `cli`.
 """
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 from raydata_ext import errors, table, text
 from raydata_ext.dataset import (
     Dataset,
+    DatasetDict,
     LazyDataset,
     concatenate_datasets,
     from_ray_dataset,
@@ -26,17 +27,20 @@ from raydata_ext.dataset import (
 )
 from raydata_ext.engine import Workers
 from raydata_ext.feed import StreamingCoordinator, TrainerFeed
+from raydata_ext.plan import Workspace
 from raydata_ext.streaming import IterableDataset
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "DatasetDict",
     "IterableDataset",
     "LazyDataset",
     "StreamingCoordinator",
     "TrainerFeed",
     "Workers",
+    "Workspace",
     "__version__",
     "concatenate_datasets",
     "errors",

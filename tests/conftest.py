@@ -34,6 +34,14 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_copies(tmp_path_factory: pytest.TempPathFactory):
+    """No test sees the user's copies of remote files, in this process or in those that it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAYDATA_EXT_LOCAL_DIR", str(tmp_path_factory.mktemp("copies")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def ray_session():
     """A local Ray with two CPUs, shared by all tests that need no cluster of their own."""
