@@ -50,32 +50,42 @@ def main(part: str) -> None:
     {"throughput": throughput, "first": first_batch, "plan": plan, "order": order}[part]()
 
 
-def throughput(shards: int = 16, rows: int = 40_000) -> None:
-    """Small rows in batches of 512, from mapped files: the feed, and a gather of the same rows by hand."""
+def throughput(shards: int = 16, rows: int = 40_000, rounds: int = 7) -> None:
+    """Small rows in batches of 512 as record batches, from mapped files: the feed beside a gather of the same rows.
+
+    The ways take turns, so that what else the machine does falls on all of them; a ratio is the median of its rounds.
+    """
     with tempfile.TemporaryDirectory() as directory:
         tables = [_write(Path(directory) / f"{number}.arrow", rows, number) for number in range(shards)]
-        stream = IterableDataset.from_tables(tables).shuffle(1, buffer_size=1000).with_format("numpy")
+        stream = IterableDataset.from_tables(tables).shuffle(1, buffer_size=1000)
+        share = Share(0, 1, 64, BATCH)
         made = FeedPlan.of(stream, global_batch_size=BATCH).epoch(0)
         whole = concat_tables(tables)
-        references = RowReader(RankRows(made, Share(0, 1, 64, BATCH)).open(made.bases)).read(None)
+        references = RowReader(RankRows(made, share).open(made.bases)).read(None)
         assert references is not None
+        ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=128 << 20)
+        arrow = StreamingCoordinator.create(stream.with_format("arrow"), global_batch_size=BATCH).feed(0, 1)
+        numpy = StreamingCoordinator.create(stream.with_format("numpy"), global_batch_size=BATCH).feed(0, 1)
 
         def by_hand() -> None:
             for start in range(0, len(references), BATCH):
                 whole.fast_gather(references[start : start + BATCH])
 
-        by_hand()
-        hand = min(_seconds(by_hand) for _ in range(3))
-        _print("by hand", rows_per_second=len(references) / hand)
-        share = Share(0, 1, 64, BATCH)
-        alone = min(_seconds(lambda: [None for _ in rank_batches(made, share)]) for _ in range(3))
-        _print("batches without feed", rows_per_second=len(references) / alone, of_by_hand=hand / alone)
-        ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=128 << 20)
-        coordinator = StreamingCoordinator.create(stream, global_batch_size=BATCH)
-        feed = coordinator.feed(0, 1)
-        feed.state_dict()
-        seconds = min(_seconds(lambda: [None for _ in feed]) for _ in range(3))
-        _print("feed", rows_per_second=len(references) / seconds, of_by_hand=hand / seconds)
+        ways = {
+            "by hand": by_hand,
+            "batches without feed": lambda: _drain(rank_batches(made, share)),
+            "feed": lambda: _drain(arrow),
+            "feed, as numpy arrays": lambda: _drain(numpy),
+        }
+        for run in ways.values():
+            run()
+        seconds = {name: [] for name in ways}
+        for _ in range(rounds):
+            for name, run in ways.items():
+                seconds[name].append(_seconds(run))
+        for name, taken in seconds.items():
+            ratio = np.median([hand / mine for hand, mine in zip(seconds["by hand"], taken, strict=True)])
+            _print(name, rows_per_second=len(references) / min(taken), of_by_hand=float(ratio))
         ray.shutdown()
 
 
@@ -131,18 +141,16 @@ def plan(rows: int = 1_000_000_000_000, shards: int = 1_000_000) -> None:
 
 
 def order(rows: int = 20_000_000) -> None:
-    """References of a whole epoch, for one rank with all lanes, and for one of eight."""
+    """References of a whole epoch, for one rank with all lanes, and for one of eight, beside a numpy permutation."""
+    generator = np.random.default_rng(1)
+    _print("order, numpy permutation", references_per_second=rows / _seconds(lambda: generator.permutation(rows)))
     part = pa.table({"x": np.arange(rows // 200)})
     stream = IterableDataset.from_tables([part] * 200, fingerprint="synthetic").shuffle(1, buffer_size=1000)
     made = FeedPlan.of(stream, global_batch_size=BATCH).epoch(0)
     for world_size in (1, 8):
-        cursor = RankRows(made, Share(0, world_size, 64, BATCH)).open(made.bases)
-
-        def run(cursor=cursor) -> None:
-            while cursor.next() is not None:
-                pass
-
-        _print(f"order, rank 0 of {world_size}", references_per_second=rows / world_size / _seconds(run))
+        reader = RowReader(RankRows(made, Share(0, world_size, 64, BATCH)).open(made.bases))
+        seconds = _seconds(lambda reader=reader: reader.skip(rows))
+        _print(f"order, rank 0 of {world_size}", references_per_second=rows / world_size / seconds)
 
 
 def _write(path: Path, rows: int, seed: int) -> MemoryMappedTable:
@@ -154,6 +162,11 @@ def _write(path: Path, rows: int, seed: int) -> MemoryMappedTable:
         for batch in table.to_batches(1000):
             writer.write(batch)
     return MemoryMappedTable.from_file(path)
+
+
+def _drain(batches) -> None:
+    for _ in batches:
+        pass
 
 
 def _seconds(run) -> float:

@@ -73,7 +73,7 @@ class Model(torch.nn.Module):  # type: ignore[misc]  # torch is not seen by the 
         self.embedding = torch.nn.Embedding(VOCABULARY, 32)
         self.output = torch.nn.Linear(32, VOCABULARY)
 
-    def loss(self, ids: torch.Tensor) -> torch.Tensor:
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Sum of the losses of all tokens but the first of each sequence.
 
         Args:
@@ -110,7 +110,7 @@ class Worker:
         self.model.load_state_dict({name: torch.tensor(values) for name, values in weights.items()})
         self.model.zero_grad()
         ids = batch["input_ids"].long()
-        loss = self.model.loss(ids)
+        loss = self.model(ids)
         loss.backward()
         return {
             "loss": loss.item(),
@@ -139,6 +139,7 @@ def sequences(settings: Settings) -> IterableDataset:
             pack(settings.seq_length, document_ids=False),
             batched=True,
             batch_size=None,
+            batch_format="numpy",
             remove_columns="input_ids",
         )
         .map(numbered, with_indices=True)
@@ -225,9 +226,9 @@ class Training:
         write_file_atomically(self.log, "".join(kept).encode())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def settings_of(arguments: Sequence[str] | None, description: str | None) -> Settings:
+    """The settings that a command line gives; None is that of this process."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("out/quickstart"))
     parser.add_argument("--run", type=Path, default=Path("out/train"))
     parser.add_argument("--workers", type=int, default=4)
@@ -237,7 +238,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--checkpoint-every", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache-dir", type=Path, default=None)
-    settings = Settings(**vars(parser.parse_args(arguments)))
+    return Settings(**vars(parser.parse_args(arguments)))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, as the command line says."""
+    settings = settings_of(arguments, __doc__)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     RayCluster()
     Training(settings).run()

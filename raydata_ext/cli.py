@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table as Grid
 
-from raydata_ext.dataset import load_from_disk, parse_bytes
+from raydata_ext.dataset import DatasetDict, load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
 from raydata_ext.engine.quarantine_files import DIRECTORY_NAME
 from raydata_ext.engine.ray_cluster import RayCluster
@@ -73,6 +73,10 @@ def explain(job: JobPath, settings: Settings = None) -> None:
     loaded = read_job_file(job, settings or ())
     lazy = plan_of(loaded)
     print(explain_plan(lazy.plan, lazy.workspace, quarantine=loaded.run.on_error == "quarantine"))
+    for step in loaded.steps:
+        if step.pipe is not None:
+            print(f"This is up to `{step.pipe.function}`; the steps from there on are made when it runs.")
+            break
 
 
 @app.command()
@@ -125,6 +129,9 @@ def inspect(
     out = Console()
     if path.is_dir():
         dataset = load_from_disk(path)
+        if isinstance(dataset, DatasetDict):
+            out.print(repr(dataset), highlight=False)
+            return
         table, fingerprint, files = dataset.table, dataset.fingerprint, len(dataset.cache_files)
     else:
         table, fingerprint, files = MemoryMappedTable.from_file(path), None, 1
@@ -227,7 +234,7 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
     grid.add_row("filtered", f"{totals['filtered']:,}{reasons}")
     if totals["quarantined"]:
         grid.add_row("quarantined", f"{totals['quarantined']:,}\n  see {directory / DIRECTORY_NAME}")
-    if output:
+    if "tokens" in output:
         grid.add_row("tokens", f"{output['tokens']:,}")
     grid.add_row("shards", f"{totals['computed']:,} computed, {totals['cached']:,} cached")
     phases = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items() if name != "total")

@@ -6,18 +6,18 @@ Order
     global batch: what is delivered, as a value. `share` says which part of a step is a rank's. `mixture` mixes sources
     by weights that change at steps.
 Rows
-    `rank_rows` takes the references of a rank out of the lanes, and `rank_batches` reads them, does what is done to
-    each row, and cuts the result at steps; it is the one way from plan to rows, whoever runs it. `batch` is what a
-    trainer is given.
+    `rank_rows` takes the references of a rank out of the lanes, `rank_reads` reads them, for which `copies_ahead`
+    copies remote files to the node, and `rank_batches` does what is done to each row and cuts the result at steps; it
+    is the one way from plan to rows, whoever runs it. `batch` is what a trainer is given.
 Position
     `feed_state` is one as JSON, which fits any number of ranks. `order_tracker` finds where all lanes stand at a step,
     on references.
 Processes
-    `coordinator` is the user's handle on `coordinator_actor`, which keeps the books (`progress`), writes them down, and
-    never sees a row. `trainer_feed` runs in the trainer's process: it joins the coordinator, makes batches in a thread
-    (`prefetch`) or lets reader actors make them (`reader_pool`, `reader_actor`), and tells how far it is in another
-    thread (`reporter`). `figures` is what it measures. `torch_feed` is the feed as torch
-    wants it.
+    `coordinator` is the user's handle on `coordinator_actor` (`coordinator_call` waits for its answers), which keeps
+    the books (`progress`), writes them down, and never sees a row. `trainer_feed` runs in the trainer's process: it
+    joins the coordinator, makes batches in a thread (`prefetch`) or lets reader actors make them (`reader_pool`,
+    `reader_actor`), and tells how far it is in another thread (`reporter`). `figures` is what it measures. `torch_feed`
+    is the feed as torch wants it.
 Beside that
     `packing` lays documents into sequences of equal length, as a step of a plan; `pack_node` does so in a stream.
     `shuffle_quality` measures and draws how well an epoch is shuffled. `status_view` shows a running feed in a
@@ -35,7 +35,7 @@ from raydata_ext.feed.coordinator import StreamingCoordinator
 from raydata_ext.feed.feed_state import merge_states
 from raydata_ext.feed.mixture import mix
 from raydata_ext.feed.pack_node import pack_stream
-from raydata_ext.feed.packing import pack
+from raydata_ext.feed.packing import Pack, pack
 from raydata_ext.feed.shuffle_quality import ShuffleQuality, shuffle_quality
 from raydata_ext.feed.status_view import watch
 from raydata_ext.feed.trainer_feed import TrainerFeed
@@ -43,6 +43,7 @@ from raydata_ext.feed.trainer_feed import TrainerFeed
 __all__ = [
     "CoordinatorLostError",
     "FeedBatch",
+    "Pack",
     "ShuffleQuality",
     "StaleFeedError",
     "StreamingCoordinator",

@@ -20,7 +20,6 @@ from raydata_ext.streaming.nodes.concat import Concat
 from raydata_ext.streaming.nodes.interleave import Interleave
 from raydata_ext.streaming.nodes.table_source import TableSource
 from raydata_ext.streaming.order import even_cuts
-from raydata_ext.streaming.seeds import mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +71,8 @@ def _changed_cursor(node: Node, state: State, change: Callable[[BufferShuffle, S
         return change(node, state)
     if isinstance(node, Interleave | Mixture):
         inputs = [
-            None if saved is None else _changed(source.at_epoch(mixed(passed)) if passed else source, saved, change)
-            for source, saved, passed in zip(node.sources, state["inputs"], state["passes"], strict=False)
+            None if saved is None else _changed(source.after_passes(passed), saved, change)
+            for source, saved, passed in zip(node.children, state["inputs"], state["passes"], strict=False)
         ]
         return {**state, "inputs": inputs}
     if isinstance(node, Concat) and state["input"] is not None:

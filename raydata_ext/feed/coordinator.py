@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from raydata_ext.feed.coordinator_actor import CHECKPOINT_NAME, CoordinatorActor
+from raydata_ext.feed.coordinator_call import answer
 from raydata_ext.feed.feed_state import load_position
 from raydata_ext.feed.plan import EndOfEpoch, FeedPlan
 from raydata_ext.feed.trainer_feed import TrainerFeed
@@ -81,28 +82,18 @@ class StreamingCoordinator:
         plan = FeedPlan.of(stream, global_batch_size=global_batch_size, num_lanes=num_lanes, end_of_epoch=end_of_epoch)
         if state is not None:
             load_position(plan, state)  # raises here and now what does not fit
-        directory = None
-        if checkpoint_dir is not None:
-            Path(checkpoint_dir).mkdir(parents=True, exist_ok=True)
-            directory = str(Path(checkpoint_dir).resolve())
-            if state is not None:
-                Path(directory, CHECKPOINT_NAME).unlink(
-                    missing_ok=True
-                )  # the actor goes by the books, if there are any
         name = name or f"feed-{os.urandom(4).hex()}"
-        actor = (
-            ray.remote(CoordinatorActor)
-            .options(
-                name=name,
-                namespace=NAMESPACE,
-                lifetime="detached" if detached else None,
-                num_cpus=0,
-                max_restarts=-1 if directory else 0,
-                max_task_retries=-1 if directory else 0,
-            )
-            .remote(plan, stream.epoch, state, directory, checkpoint_every)
+        directory = None if checkpoint_dir is None else _directory_of_books(checkpoint_dir, anew=state is not None)
+        attempts = 0 if directory is None else -1  # without its books it would begin anew, unasked
+        actor = ray.remote(CoordinatorActor).options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached" if detached else None,
+            num_cpus=0,
+            max_restarts=attempts,
+            max_task_retries=attempts,
         )
-        return cls(actor, name, plan)
+        return cls(actor.remote(plan, stream.epoch, state, directory, checkpoint_every), name, plan)
 
     @classmethod
     def attach(cls, name: str) -> StreamingCoordinator:
@@ -112,7 +103,7 @@ class StreamingCoordinator:
             ValueError: there is none.
         """
         actor = ray.get_actor(name, NAMESPACE)
-        return cls(actor, name, ray.get(actor.plan.remote()))
+        return cls(actor, name, answer(actor.plan.remote(), repr(name)))
 
     @property
     def name(self) -> str:
@@ -124,7 +115,8 @@ class StreamingCoordinator:
 
         A feed joins when it is first used. The first one of another world size makes all earlier feeds stale, and all
         ranks go on at the first step that not all of them had received; a second feed of a rank makes the first one
-        stale.
+        stale, and goes on where that one was. Trainers that go back to a checkpoint, or to the begin if they have none
+        yet, load the state of then (`TrainerFeed.load_state_dict`).
 
         Args:
             rank: 0 <= rank < world_size.
@@ -154,7 +146,7 @@ class StreamingCoordinator:
         A batch counts as soon as its rank has told that it was delivered, which takes milliseconds;
         `TrainerFeed.state_dict` is exact to the batch.
         """
-        state: dict[str, Any] = ray.get(self._actor.state_dict.remote())
+        state: dict[str, Any] = self._ask(self._actor.state_dict.remote())
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -164,15 +156,27 @@ class StreamingCoordinator:
             StateError: the state does not belong to this feed; says what differs.
         """
         load_position(self._plan, state)
-        ray.get(self._actor.load_state_dict.remote(dict(state)))
+        self._ask(self._actor.load_state_dict.remote(dict(state)))
 
     def status(self) -> dict[str, Any]:
         """How far the feed is, as JSON: epoch, step, generation, and for each rank its step, for how many seconds it
         has been silent, rows, bytes, times and stalls; for a mixture rows, epochs and share of each source.
         """
-        status: dict[str, Any] = ray.get(self._actor.status.remote())
+        status: dict[str, Any] = self._ask(self._actor.status.remote())
         return {"name": self._name, **status}
 
     def shutdown(self) -> None:
         """End the actor; feeds of it end with `CoordinatorLostError`."""
         ray.kill(self._actor)
+
+    def _ask(self, reference: Any) -> Any:
+        return answer(reference, repr(self._name))
+
+
+def _directory_of_books(directory: str | os.PathLike[str], *, anew: bool) -> str:
+    """Make the directory; an actor goes by the books in it, and so those of a feed that begins anew are removed."""
+    path = Path(directory)
+    path.mkdir(parents=True, exist_ok=True)
+    if anew:
+        (path / CHECKPOINT_NAME).unlink(missing_ok=True)
+    return str(path.resolve())

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from typing_extensions import override
 
 from raydata_ext.feed.mixture import Mixture
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
@@ -19,8 +18,8 @@ from raydata_ext.streaming.nodes.concat import Concat
 from raydata_ext.streaming.nodes.interleave import Interleave
 from raydata_ext.streaming.nodes.table_source import TableSource
 from raydata_ext.streaming.nodes.transform import Transform
-from raydata_ext.streaming.order import permutation
-from raydata_ext.streaming.seeds import Seed
+from raydata_ext.streaming.order import before_permutation
+from raydata_ext.streaming.seeds import MixedSeed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,19 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raydata_ext.streaming.nodes.base import Node
-
-
-@dataclass(frozen=True)
-class MixedSeed(Seed):
-    """A seed whose shifts are mixed in at once, so that no two of (seed, epoch, lane) have random numbers in common."""
-
-    @override
-    def shifted(self, by: int) -> MixedSeed:
-        return MixedSeed(self.value, (*self.shifts, by))
-
-    @override
-    def generator(self) -> np.random.Generator:
-        return np.random.default_rng([self.value, *self.shifts])
+    from raydata_ext.streaming.seeds import Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +52,7 @@ def lane_limit(node: Node) -> int | None:
     it counts rows, or where rows are left out or made.
     """
     if _can_be_shards(node):
-        return max(1, sum(int((source.runs[:, 1] - source.runs[:, 0]).sum()) for source in _leaves(node)))
+        return max(1, sum(source.num_rows for source in table_sources(node)))
     if isinstance(node, BufferShuffle):
         return lane_limit(node.child) if _can_be_shards(node.child) else None
     if isinstance(node, Transform):
@@ -79,6 +66,13 @@ def lane_limit(node: Node) -> int | None:
 def is_shuffled(node: Node) -> bool:
     """Whether anything in a stream is shuffled."""
     return isinstance(node, BufferShuffle) or any(is_shuffled(child) for child in node.children)
+
+
+def table_sources(node: Node) -> list[TableSource]:
+    """The tables that a stream reads, in its order."""
+    if isinstance(node, TableSource):
+        return [node]
+    return [source for child in node.children for source in table_sources(child)]
 
 
 def lane_nodes(node: Node, epoch: int, num_lanes: int) -> list[Node]:
@@ -118,14 +112,8 @@ def _can_be_shards(node: Node) -> bool:
     return isinstance(node, TableSource) or (isinstance(node, Concat) and all(map(_can_be_shards, node.parts)))
 
 
-def _leaves(node: Node) -> list[TableSource]:
-    if isinstance(node, TableSource):
-        return [node]
-    return [leaf for child in node.children for leaf in _leaves(child)]
-
-
 def _shards(node: Node) -> _Shards:
-    leaves = _leaves(node)
+    leaves = table_sources(node)
     tables = list({id(leaf.table): leaf for leaf in leaves}.values())
     number = {id(source.table): i for i, source in enumerate(tables)}
     source_of = np.repeat([number[id(leaf.table)] for leaf in leaves], [len(leaf.runs) for leaf in leaves])
@@ -134,7 +122,7 @@ def _shards(node: Node) -> _Shards:
 
 def _before_shuffle(shards: _Shards, seed: Seed) -> _Shards:
     """The shards as they were before `IterableDataset.shuffle` permuted them."""
-    order = np.argsort(permutation(len(shards.runs), seed))
+    order = before_permutation(len(shards.runs), seed)
     return replace(shards, source_of=shards.source_of[order], runs=shards.runs[order])
 
 

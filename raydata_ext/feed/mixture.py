@@ -15,18 +15,20 @@ from typing_extensions import override
 
 from raydata_ext.feed.layout import ENDLESS
 from raydata_ext.streaming import IterableDataset
+from raydata_ext.streaming.mixing import draws_by_weight, take_picked
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
 from raydata_ext.streaming.nodes.gather import open_rows
-from raydata_ext.streaming.order import picked, picks_until_used_up
+from raydata_ext.streaming.order import picks_until_used_up
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import References, Rows, pick
-from raydata_ext.streaming.seeds import Draws, Seed, mixed
+from raydata_ext.streaming.seeds import Draws, Seed
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+
+    from raydata_ext.streaming.rows import References, Rows
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,9 @@ class MixtureCursor(Cursor):
         served = picks_until_used_up(picks, available)
         self._picks.use(served)
         self._row += served
-        pieces = []
         for source, count in enumerate(np.bincount(picks[:served], minlength=len(self._inputs)).tolist()):
-            if count:
-                self._taken[source] += count
-                pieces.append(self._input(source).take(count))
-        return pieces[0] if len(pieces) == 1 else pick(pieces, picked(picks[:served]))
+            self._taken[source] += count
+        return take_picked(self._inputs, picks[:served])
 
     @override
     def state(self) -> dict[str, Any]:
@@ -167,8 +166,7 @@ class MixtureCursor(Cursor):
 
     def _draws(self) -> Draws:
         weights = self._node.stages[self._stage].weights
-        generator = self._node.seed.shifted(self._stage).generator()
-        return Draws(generator, lambda generator, size: generator.choice(len(weights), size=size, p=weights))
+        return draws_by_weight(weights, self._node.seed.shifted(self._stage))
 
     def _rows_of_stage(self) -> int:
         stages = self._node.stages
@@ -188,8 +186,8 @@ class MixtureCursor(Cursor):
     def _input(self, source: int) -> RowReader:
         reader = self._inputs[source]
         if reader is None:
-            node, passed = self._node.sources[source], self._passes[source]
-            reader = RowReader(open_rows(node.at_epoch(mixed(passed)) if passed else node, self._bases))
+            node = self._node.sources[source].after_passes(self._passes[source])
+            reader = RowReader(open_rows(node, self._bases))
             self._inputs[source] = reader
         return reader
 

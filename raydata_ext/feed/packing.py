@@ -25,7 +25,9 @@ DOCUMENT_IDS = "document_ids"
 
 @dataclass(frozen=True)
 class Pack:
-    """Turns a batch of documents into a batch of sequences; made by `pack`.
+    """Turns a batch of documents into a batch of sequences; see `pack`, which makes it.
+
+    A step of a job file names it as `function: "raydata_ext.feed:Pack"`, and its attributes as `constructor_kwargs`.
 
     Attributes:
         seq_length: tokens of a sequence.
@@ -36,10 +38,16 @@ class Pack:
     """
 
     seq_length: int
-    mode: PackMode
-    pad: int
-    document_ids: bool
-    column: str
+    mode: PackMode = "concat"
+    pad: int = 0
+    document_ids: bool = True
+    column: str = "input_ids"
+
+    def __post_init__(self) -> None:
+        if self.seq_length < 1:
+            raise ValueError(f"seq_length is {self.seq_length}; it must be at least 1")
+        if self.mode not in get_args(PackMode):
+            raise ValueError(f"mode is {self.mode!r}; choose one of {get_args(PackMode)}")
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[NDArray[Any]]]:
         """Pack the documents of a batch; only the last sequences are filled up."""
@@ -109,7 +117,7 @@ def pack(
     """A function for `map(..., batched=True, remove_columns=...)` that packs the documents of each batch.
 
     Batches are packed each for itself: with `batch_size=None` a whole shard is, and only its last sequences are
-    filled up.
+    filled up. With `batch_format="numpy"` tokens keep their type, and packing is faster.
 
     Args:
         seq_length: tokens of a sequence.
@@ -122,10 +130,6 @@ def pack(
     Raises:
         ValueError: the length is not positive, or there is no such mode.
     """
-    if seq_length < 1:
-        raise ValueError(f"seq_length is {seq_length}; it must be at least 1")
-    if mode not in get_args(PackMode):
-        raise ValueError(f"mode is {mode!r}; choose one of {get_args(PackMode)}")
     return Pack(seq_length, mode, pad, document_ids, column)
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from raydata_ext.feed.lanes import is_shuffled, lane_limit, lane_nodes
+import numpy as np
+
+from raydata_ext.feed.lanes import is_shuffled, lane_limit, lane_nodes, table_sources
 from raydata_ext.feed.layout import Layout
 from raydata_ext.feed.mixture import Mixture, Stage
+from raydata_ext.streaming.nodes.gather import table_bases
 from raydata_ext.streaming.nodes.transform import Transform
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.state import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from raydata_ext.streaming import IterableDataset
     from raydata_ext.streaming.nodes.base import Bases, Node
@@ -22,6 +28,13 @@ if TYPE_CHECKING:
 EndOfEpoch: TypeAlias = Literal["drop", "pad", "uneven"]
 
 DEFAULT_LANES = 64
+
+_NOT_CUT = (
+    "this stream counts, makes or leaves out rows as it is read, and so cannot be cut into runs of rows",
+    "compute its rows first (`LazyDataset.collect`), or use num_lanes=1",
+)
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +78,13 @@ class FeedPlan:
             raise ValueError(f"end_of_epoch is {end_of_epoch!r}; choose one of {get_args(EndOfEpoch)}")
         node = stream.node
         limit = lane_limit(node)
+        if limit is None and num_lanes is None:
+            logger.warning("%s: it has one lane, and each rank reads all of it to keep its part; %s", *_NOT_CUT)
         if num_lanes is None:
             num_lanes = DEFAULT_LANES if limit is not None and is_shuffled(node) else 1
         if limit is None and num_lanes > 1:
-            raise ValueError(
-                f"num_lanes is {num_lanes}, but this stream counts, makes or leaves out rows as it is read, and so"
-                " cannot be cut into runs of rows; use num_lanes=1, or compute its rows first (`LazyDataset.collect`)"
-            )
-        format_options = stream._format  # noqa: SLF001 - the format of a stream has no public name
-        return cls(node, format_options, min(num_lanes, limit or 1), global_batch_size, end_of_epoch)
+            raise ValueError(f"num_lanes is {num_lanes}, but {_NOT_CUT[0]}; {_NOT_CUT[1]}")
+        return cls(node, stream.format_options, min(num_lanes, limit or 1), global_batch_size, end_of_epoch)
 
     @property
     def binding(self) -> dict[str, Any]:
@@ -132,6 +143,13 @@ class EpochOrder:
         return table_bases(self.tables) if self.indexed else None
 
     @property
+    def shard_starts(self) -> NDArray[np.int64]:
+        """First reference of each shard of the tables, ascending; int64, shape (shards,)."""
+        bases = table_bases(self.tables)
+        starts = [source.runs[:, 0] + bases[id(source.table)] for source in table_sources(self.plan.node)]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *starts]))
+
+    @property
     def steps(self) -> int | None:
         """Steps of the epoch; None where it is not known, or there is no end."""
         if self.layout is None or self.layout.is_endless:
@@ -143,15 +161,6 @@ def steps_of(total: int, plan: FeedPlan) -> int:
     """Steps of an epoch of so many rows."""
     full, rest = divmod(total, plan.global_batch_size)
     return full + (rest > 0 and plan.end_of_epoch != "drop")
-
-
-def table_bases(tables: tuple[Table, ...]) -> dict[int, int]:
-    """References for the rows of tables, those of the first table first."""
-    bases, first = {}, 0
-    for table in tables:
-        bases[id(table)] = first
-        first += table.num_rows
-    return bases
 
 
 def _row_steps(node: Node) -> tuple[list[Transform], Node]:

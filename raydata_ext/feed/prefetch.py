@@ -39,15 +39,18 @@ class Prefetcher(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
-            if self._waiting:
-                item = self._waiting.popleft()
+        if not self._waiting:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._ended)
+        if not self._waiting:
+            if self._error is not None:
+                raise self._error
+            raise StopIteration
+        item = self._waiting.popleft()
+        if len(self._waiting) <= self._depth // 2:  # to wake the thread up for each item costs more than most items do
+            with self._changed:
                 self._changed.notify_all()
-                return item
-        if self._error is not None:
-            raise self._error
-        raise StopIteration
+        return item
 
     def close(self) -> None:
         """End the thread, after the item that it is at."""

@@ -5,10 +5,13 @@ Whoever reads, the trainer's process or a reader actor, runs this.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from raydata_ext.feed.copies_ahead import CopiesAhead
 from raydata_ext.feed.plan import steps_of
+from raydata_ext.feed.rank_reads import RankReads
 from raydata_ext.feed.rank_rows import EpochLog, Mark, RankRows
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
@@ -26,6 +29,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Work:
+    """What it took to make a batch. Several batches are read at a time, and the first of them has it all.
+
+    Attributes:
+        seconds: time.
+        read_seconds: the part of it for finding the order and reading, and not for what is done to each row.
+        bytes_read: bytes of the rows that were read.
+        shards_read: numbers of the shards of tables that were read from and were not before.
+    """
+
+    seconds: float = 0.0
+    read_seconds: float = 0.0
+    bytes_read: int = 0
+    shards_read: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class RankBatch:
     """What a rank receives in a step.
 
@@ -36,6 +56,7 @@ class RankBatch:
             the end that it fills.
         is_padding: for each row whether it only fills up the last step; None where none does.
         mark: where the lanes stand after the step; None where that can be had without reading.
+        work: what it took.
     """
 
     step: int
@@ -43,6 +64,7 @@ class RankBatch:
     positions: NDArray[np.int64]
     is_padding: NDArray[np.bool_] | None
     mark: Mark | None
+    work: Work
 
 
 def rank_batches(
@@ -58,13 +80,24 @@ def rank_batches(
         mark: where the lanes stand at `first_step` or before.
     """
     log = EpochLog()
-    node: Node = RankRows(order, share, first_step, stride, mark, log)
+    rows = RankRows(order, share, first_step, stride, mark, log)
+    copies = None if order.bases is None else CopiesAhead(order.tables, order.bases)
+    node: Node = RankReads(rows, copies)
     for row_step in order.row_steps:
         node = replace(row_step, child=node)
-    reader = RowReader(open_rows(node, None))
-    offsets, size, plan = share.offsets, order.plan.global_batch_size, order.plan
-    step = first_step
+    try:
+        yield from _cut_at_steps(RowReader(open_rows(node, None)), rows)
+    finally:
+        if copies is not None:
+            copies.close()
+
+
+def _cut_at_steps(reader: RowReader, node: RankRows) -> Iterator[RankBatch]:
+    """The rows of a rank, step by step."""
+    log, plan, offsets = node.log, node.order.plan, node.share.offsets
+    size, step = plan.global_batch_size, node.first_step
     while log.total is None or step < steps_of(log.total, plan):
+        started = time.perf_counter()
         positions = step * size + offsets
         if log.total is not None and plan.end_of_epoch == "uneven":
             positions = positions[positions < log.total]
@@ -77,8 +110,16 @@ def rank_batches(
         is_padding = None
         if log.total is not None and (step + 1) * size > log.total and (positions >= log.total).any():
             is_padding = positions >= log.total
-        yield RankBatch(step, rows, positions, is_padding, _mark_after(log, step))
-        step += stride
+        work = _work(log, time.perf_counter() - started)
+        yield RankBatch(step, rows, positions, is_padding, _mark_after(log, step), work)
+        step += node.stride
+
+
+def _work(log: EpochLog, seconds: float) -> Work:
+    """What is noted in the log; it is removed there."""
+    work = Work(seconds, log.read_seconds, log.bytes_read, tuple(log.shards_read))
+    log.read_seconds, log.bytes_read, log.shards_read = 0.0, 0, []
+    return work
 
 
 def _mark_after(log: EpochLog, step: int) -> Mark | None:

@@ -12,7 +12,7 @@ from raydata_ext.feed.plan import EpochOrder, steps_of
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import BATCH_ROWS, Rows, count_rows, cut, join, pick
+from raydata_ext.streaming.rows import Rows, count_rows, cut, join, pick
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,10 +44,16 @@ class EpochLog:
     Attributes:
         total: rows of the epoch, once they are known.
         marks: by step, where rows have to be read to go through them; the consumer removes them.
+        bytes_read: bytes of the rows that were read.
+        read_seconds: how long that took.
+        shards_read: numbers of the shards of tables that were read from, as they are met; the consumer removes them.
     """
 
     total: int | None = None
     marks: dict[int, Mark] = field(default_factory=dict)
+    bytes_read: int = 0
+    read_seconds: float = 0.0
+    shards_read: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +98,7 @@ class RankRows(Node):
     def open(self, bases: Bases | None) -> Cursor:
         if self.order.layout is None:
             return _UncountedCursor(self, bases)
-        counted = _CountedCursor(self, bases)
-        return counted if bases is None else _WholeSteps(counted, len(self.share.offsets))
+        return _CountedCursor(self, bases)
 
 
 class _RankCursor(Cursor):
@@ -129,6 +134,13 @@ class _RankCursor(Cursor):
 
     def _reader(self, lane: int) -> RowReader:
         return RowReader(open_rows(self._node.order.lanes[lane], self._bases))
+
+    def _read(self, reader: RowReader, count: int) -> Rows:
+        """The next rows of a lane, which are read here if they are not references."""
+        rows = reader.read(count)
+        if self._bases is None and rows is not None:
+            self._node.log.bytes_read += rows.nbytes
+        return rows
 
 
 class _CountedCursor(_RankCursor):
@@ -171,11 +183,12 @@ class _CountedCursor(_RankCursor):
         """References of some of the next `count` steps, where all lanes still have rows: a matrix of lanes, turned."""
         rounds = count * self._size // self._layout.num_lanes
         lanes: list[Rows] = [reader.read(rounds) for reader in self._readers.values()]
-        by_step = np.stack(lanes, axis=1).reshape(count, -1)
-        mine = by_step if len(steps) == count else by_step[steps]
+        by_step: NDArray[np.int64] = np.concatenate(lanes).reshape(len(lanes), rounds).T.reshape(count, -1)
+        if len(steps) < count:
+            by_step = by_step[steps]
         if by_step.shape[1] > len(self._offsets):  # the lanes of all ranks
-            mine = mine[:, self._offsets]
-        return mine.reshape(-1)
+            by_step = by_step[:, self._offsets]
+        return by_step.reshape(-1)
 
     def _taken(self, first: int, stop: int, positions: NDArray[np.int64]) -> list[Rows]:
         """Take all rows of some steps out of the lanes, and keep those at some positions."""
@@ -186,7 +199,7 @@ class _CountedCursor(_RankCursor):
             starts[lane] = taken - before[lane]
             count = int(after[lane] - before[lane])
             if count:
-                pieces.append(reader.read(count))
+                pieces.append(self._read(reader, count))
                 taken += count
         if not len(positions):
             return []
@@ -199,38 +212,13 @@ class _CountedCursor(_RankCursor):
         pieces, starts, taken = [], np.zeros(self._layout.num_lanes, np.int64), 0
         for lane in np.unique(lanes).tolist():
             starts[lane] = taken
-            piece = self._reader(lane).read(int(indices[lanes == lane].max()) + 1)
+            piece = self._read(self._reader(lane), int(indices[lanes == lane].max()) + 1)
             pieces.append(piece)
             taken += count_rows(piece)
         return pick(pieces, starts[lanes] + indices)
 
     def _rows_before(self, step: int) -> NDArray[np.int64]:
         return self._layout.rows_before(min(step * self._size, self._layout.total))
-
-
-class _WholeSteps(Cursor):
-    """References cut between steps, so that the rows of a step are gathered to one record batch.
-
-    Args:
-        references: of the rank.
-        step_rows: rows of a step.
-    """
-
-    def __init__(self, references: Cursor, step_rows: int) -> None:
-        self._input = RowReader(references)
-        self._rows = max(1, BATCH_ROWS // step_rows) * step_rows
-
-    @override
-    def next(self) -> Rows | None:
-        return self._input.read(self._rows)
-
-    @override
-    def state(self) -> State:
-        return self._input.state()
-
-    @override
-    def load(self, state: State) -> None:
-        self._input.load(state)
 
 
 class _UncountedCursor(_RankCursor):
@@ -246,7 +234,7 @@ class _UncountedCursor(_RankCursor):
         log, plan = self._node.log, self._node.order.plan
         while log.total is None or self._step < steps_of(log.total, plan):
             step, reader = self._step, self._readers[0]
-            rows = reader.read(self._size)
+            rows = self._read(reader, self._size)
             found = 0 if rows is None else count_rows(rows)
             self._step += 1
             if found < self._size:
@@ -270,4 +258,4 @@ class _UncountedCursor(_RankCursor):
         assert total is not None
         positions = (self._step - 1) * self._size + self._offsets[-missing:]
         again = positions % total
-        return join([mine, pick([self._reader(0).read(int(again.max()) + 1)], again)])
+        return join([mine, pick([self._read(self._reader(0), int(again.max()) + 1)], again)])

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 Report: TypeAlias = "tuple[int, int, Mapping[str, Any]]"
 """Epoch and step that come next, and figures."""
 
+PACE_SECONDS = 0.02
+"""Time between two reports that nobody waits for, so that telling takes little of what reading needs."""
+
 
 class Reporter:
     """A thread that sends the latest report; those that it was too slow for are left out.
@@ -26,6 +29,7 @@ class Reporter:
         self._changed = threading.Condition()
         self._latest: Report | None = None
         self._made = 0
+        self._is_urgent = False
         self._arrived = 0
         self._error: Exception | None = None
         self._closed = False
@@ -41,7 +45,10 @@ class Reporter:
         with self._changed:
             self._latest = latest
             self._made += 1
-            self._changed.notify_all()
+            ahead = self._made - self._arrived
+            self._is_urgent = self._is_urgent or ahead > self._credit // 2
+            if ahead == 1 or self._is_urgent:  # each time that the thread wakes up costs the loop some microseconds
+                self._changed.notify_all()
             self._changed.wait_for(lambda: self._made - self._arrived <= self._credit or self._error is not None)
         self.check()
 
@@ -53,6 +60,8 @@ class Reporter:
     def flush(self) -> None:
         """Wait until everything that was reported has arrived, and raise what `send` raised."""
         with self._changed:
+            self._is_urgent = True
+            self._changed.notify_all()
             self._changed.wait_for(lambda: self._arrived == self._made or self._error is not None)
         self.check()
 
@@ -67,7 +76,7 @@ class Reporter:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._made > self._arrived or self._closed)
-                latest, made = self._latest, self._made
+                latest, made, self._is_urgent = self._latest, self._made, False
                 if made == self._arrived or latest is None:
                     return
             try:
@@ -80,3 +89,4 @@ class Reporter:
             with self._changed:
                 self._arrived = made
                 self._changed.notify_all()
+                self._changed.wait_for(lambda: self._is_urgent or self._closed, PACE_SECONDS)

@@ -11,14 +11,12 @@ import numpy as np
 from raydata_ext.feed.plan import FeedPlan
 from raydata_ext.feed.rank_rows import RankRows
 from raydata_ext.feed.share import Share
-from raydata_ext.streaming.nodes.table_source import TableSource
 from raydata_ext.streaming.row_reader import RowReader
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raydata_ext.streaming import IterableDataset
-    from raydata_ext.streaming.nodes.base import Node
 
 _POINTS = 4000
 """Rows that a picture shows at most."""
@@ -56,29 +54,22 @@ class ShuffleQuality:
 
     def to_svg(self) -> str:
         """A picture of it: place in the data over place in the epoch, and shards per batch below."""
-        size = len(self.places)
-        shown = np.linspace(0, size - 1, min(size, _POINTS)).astype(int)
-        dots = _dots(shown / max(1, size), self.places[shown], _EDGE)
-        batches = self.shards_per_batch
-        shown = np.linspace(0, len(batches) - 1, min(len(batches), _POINTS)).astype(int)
-        most = min(self.num_shards, self.global_batch_size)
-        steps = _dots(shown / max(1, len(batches)), batches[shown] / max(1, most), 2 * _EDGE + _HEIGHT)
-        texts = [
-            (
-                _EDGE - 10,
-                f"place in the data over place in the epoch; mean displacement {self.displacement:.3f} of the epoch",
-            ),
-            (
-                2 * _EDGE + _HEIGHT - 10,
-                f"shards per batch of {self.global_batch_size}, 0 to {most}; mean {self.mean_shards_per_batch:.1f}",
-            ),
-        ]
-        labels = "".join(f'<text x="{_EDGE}" y="{y}" font-size="13">{escape(text)}</text>' for y, text in texts)
+        most = max(1, min(self.num_shards, self.global_batch_size))
+        places = _Panel(
+            f"place in the data, over place in the epoch: mean displacement {self.displacement:.3f} of the epoch",
+            self.places,
+            "#246",
+        )
+        batches = _Panel(
+            f"shards in a batch of {self.global_batch_size}, 0 to {most}, over place in the epoch:"
+            f" mean {self.mean_shards_per_batch:.1f}",
+            self.shards_per_batch / most,
+            "#a40",
+        )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH + 2 * _EDGE}" height="{2 * _HEIGHT + 3 * _EDGE}"'
-            f' font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>{labels}'
-            f'<path d="{dots}" stroke="#246" stroke-width="2" stroke-linecap="round"/>'
-            f'<path d="{steps}" stroke="#a40" stroke-width="2" stroke-linecap="round"/></svg>'
+            f' font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>'
+            f"{places.to_svg(_EDGE)}{batches.to_svg(2 * _EDGE + _HEIGHT)}</svg>"
         )
 
 
@@ -103,7 +94,7 @@ def shuffle_quality(
         raise ValueError("the order of this stream cannot be measured: it is found by reading rows, or has no end")
     rows = RowReader(RankRows(order, Share(0, 1, plan.num_lanes, global_batch_size)).open(bases)).read(None)
     references = np.empty(0, np.int64) if rows is None else rows
-    starts = np.unique(np.concatenate([source.runs[:, 0] + bases[id(source.table)] for source in _sources(plan.node)]))
+    starts = order.shard_starts
     shards = starts.searchsorted(references, side="right") - 1
     steps = len(references) // global_batch_size
     batches = np.sort(shards[: steps * global_batch_size].reshape(steps, global_batch_size), axis=1)
@@ -112,13 +103,35 @@ def shuffle_quality(
     return ShuffleQuality(references / size, distinct.astype(np.int64), global_batch_size, len(starts))
 
 
-def _sources(node: Node) -> list[TableSource]:
-    if isinstance(node, TableSource):
-        return [node]
-    return [source for child in node.children for source in _sources(child)]
+@dataclass(frozen=True)
+class _Panel:
+    """Dots in a frame.
+
+    Attributes:
+        title: stands above it.
+        heights: of the dots, from 0 to 1, from left to right; float64, shape (n,).
+        colour: of the dots.
+    """
+
+    title: str
+    heights: NDArray[np.float64]
+    colour: str
+
+    def to_svg(self, top: int) -> str:
+        """The panel, from this place downwards."""
+        shown = _sample(len(self.heights))
+        xs = (_EDGE + shown / max(1, len(self.heights)) * _WIDTH).round(1).tolist()
+        ys = (top + (1 - self.heights[shown]) * _HEIGHT).round(1).tolist()
+        dots = "".join(f"M{x} {y}h0" for x, y in zip(xs, ys, strict=True))
+        return (
+            f'<text x="{_EDGE}" y="{top - 10}" font-size="13">{escape(self.title)}</text>'
+            f'<rect x="{_EDGE}" y="{top}" width="{_WIDTH}" height="{_HEIGHT}" fill="none" stroke="#bbb"/>'
+            f'<path d="{dots}" stroke="{self.colour}" stroke-width="2" stroke-linecap="round"/>'
+        )
 
 
-def _dots(across: NDArray[np.float64], up: NDArray[np.float64], top: int) -> str:
-    xs = (_EDGE + across * _WIDTH).round(1).tolist()
-    ys = (top + (1 - up) * _HEIGHT).round(1).tolist()
-    return "".join(f"M{x} {y}h0" for x, y in zip(xs, ys, strict=True))
+def _sample(size: int) -> NDArray[np.int64]:
+    """Some of so many places, spread evenly; each by chance, since a fixed distance would show a pattern with lanes."""
+    if size <= _POINTS:
+        return np.arange(size)
+    return ((np.arange(_POINTS) + np.random.default_rng(0).random(_POINTS)) * size / _POINTS).astype(np.int64)

@@ -48,9 +48,8 @@ def status_view(status: Mapping[str, Any]) -> Group:
 
 
 def _ranks(ranks: list[Mapping[str, Any]]) -> Table:
-    table = Table(
-        "rank", "epoch", "step", "rows", "MB", "wait s", "read s", "format s", "stalls", "ready", "heard s ago"
-    )
+    seconds = ("wait", "read", "transform", "format")
+    table = Table("rank", "epoch", "step", "rows", "MB", "MB read", "shards", *seconds, "stalls", "ready", "heard")
     for rank in ranks:
         table.add_row(
             str(rank["rank"]),
@@ -58,12 +57,12 @@ def _ranks(ranks: list[Mapping[str, Any]]) -> Table:
             str(rank["step"]),
             f"{rank.get('rows', 0):,}",
             f"{rank.get('bytes', 0) / 1e6:,.1f}",
-            f"{rank.get('wait_seconds', 0):.1f}",
-            f"{rank.get('read_seconds', 0):.1f}",
-            f"{rank.get('format_seconds', 0):.1f}",
+            f"{rank.get('bytes_read', 0) / 1e6:,.1f}",
+            f"{rank.get('shards_read', 0):,}",
+            *(f"{rank.get(f'{name}_seconds', 0):.1f} s" for name in seconds),
             str(rank.get("stalls", 0)),
             str(rank.get("queue_depth", 0)),
-            f"{rank['silent_seconds']:.1f}",
+            f"{rank['silent_seconds']:.1f} s ago",
             style="red" if rank["silent_seconds"] > SILENT_SECONDS else None,
         )
     return table

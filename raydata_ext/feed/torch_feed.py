@@ -22,15 +22,16 @@ class TorchFeed(IterableDataset):  # type: ignore[misc]  # torch is not seen by 
     there is a GPU; others stay as they are. Added are `positions` (int64, shape (rows,)) and, where rows fill up the
     last step, `mask` (bool, True for rows that count).
 
-    In a training loop of Ray Train, where `StreamingCoordinator.create` was called with `state` of the last checkpoint:
+    In a training loop of Ray Train, whose checkpoints hold the state of the feed, too:
 
     ```python
     def train_loop(config):
         context = ray.train.get_context()
         feed = config["coordinator"].feed(context.get_world_rank(), context.get_world_size()).to_torch()
+        if (checkpoint := ray.train.get_checkpoint()) is not None:
+            feed.load_state_dict(...)  # what feed.state_dict() gave on any rank of any world size, as JSON
         for batch in feed:
             ...
-            json.dumps(feed.state_dict())  # belongs into the checkpoint; leads on for any world size
     ```
 
     Args:

@@ -6,11 +6,9 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
-import ray
-from ray.exceptions import RayActorError
-
-from raydata_ext.errors import CoordinatorLostError, StaleFeedError, StateError
+from raydata_ext.errors import StateError
 from raydata_ext.feed.batch import BatchFormatter, FeedBatch
+from raydata_ext.feed.coordinator_call import answer
 from raydata_ext.feed.feed_state import Position, load_position, save_position
 from raydata_ext.feed.figures import Figures, Metrics
 from raydata_ext.feed.order_tracker import OrderTracker
@@ -201,15 +199,10 @@ class TrainerFeed:
 
     def _made(self, batches: Iterator[RankBatch], epoch: int) -> Iterator[tuple[RankBatch, FeedBatch]]:
         """Batches with what they are in the format of the stream; runs in the thread that works ahead."""
-        while True:
+        for batch in batches:
             started = time.perf_counter()
-            batch = next(batches, None)
-            read = time.perf_counter()
-            self._figures.read_seconds += read - started
-            if batch is None:
-                return
             formatted = self._formatter.format(batch, epoch)
-            self._figures.format_seconds += time.perf_counter() - read
+            self._figures.made(batch, time.perf_counter() - started)
             yield batch, formatted
 
     def _report(self) -> Report:
@@ -221,21 +214,10 @@ class TrainerFeed:
         mark, self._unsent_mark = self._unsent_mark, None
         self._ask(self._coordinator.report.remote(self._assignment.member, *report, mark))
         if self._metrics is not None:
-            self._metrics.send(self._figures)
+            self._metrics.send(report[2])
 
     def _ask(self, reference: Any) -> Any:
-        try:
-            return ray.get(reference)
-        except RayActorError as error:
-            raise CoordinatorLostError(
-                f"the coordinator {self._name!r} of rank {self._rank} is gone: {error}; create it with a checkpoint_dir"
-                " to have it restarted, and go on from the last state"
-            ) from error
-        except ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, StaleFeedError | StateError | ValueError):
-                raise cause from None
-            raise
+        return answer(reference, f"{self._name!r} of rank {self._rank}")
 
 
 def _make(

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raydata_ext.dataset import Dataset
+from raydata_ext.dataset import Dataset, load_from_disk
 from raydata_ext.errors import SchemaError
 from raydata_ext.feed import pack, pack_stream
 from raydata_ext.feed.plan import FeedPlan
 from raydata_ext.feed.rank_batches import rank_batches
 from raydata_ext.feed.share import Share
+from raydata_ext.job import read_job_file, run_job
 from raydata_ext.streaming import IterableDataset
 
 documents = st.lists(st.lists(st.integers(1, 9), max_size=25), max_size=12)
@@ -64,6 +65,34 @@ def test_packing_is_a_step_of_a_plan(tmp_path):
         "input_ids": [[1, 2, 3, 4], [5, 6, 0, 0]],
         "document_ids": [[1, 1, 1, 2], [1, 2, 0, 0]],
     }
+
+
+def test_packing_is_a_step_of_a_job_file_and_tokens_keep_their_type(tmp_path):
+    made = Dataset.from_dict(
+        {"input_ids": [np.array([1, 2, 3], np.int32), np.array([4], np.int32)]}, cache_dir=tmp_path
+    )
+    made.save_to_disk(tmp_path / "tokens", executor="inline")
+    step = {
+        "function": "raydata_ext.feed:Pack",
+        "constructor_kwargs": {"seq_length": 2, "mode": "best_fit", "pad": 9, "document_ids": False},
+        "batched": True,
+        "batch_size": None,
+        "batch_format": "numpy",
+        "remove_columns": ["input_ids"],
+    }
+    job = {
+        "name": "packed",
+        "source": {"paths": str(tmp_path / "tokens"), "format": "arrow"},
+        "steps": [{"map": step}],
+        "output": {"path": str(tmp_path / "packed")},
+        "run": {"cache_dir": str(tmp_path), "executor": "inline"},
+    }
+    path = tmp_path / "job.yaml"
+    path.write_text(json.dumps(job))
+    run_job(read_job_file(path))
+    packed = load_from_disk(tmp_path / "packed")
+    assert packed[:] == {"input_ids": [[1, 2], [3, 4]]}
+    assert packed.schema.field("input_ids").type.value_type == pa.int32()
 
 
 def tokens(count):

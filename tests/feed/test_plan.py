@@ -158,6 +158,17 @@ def test_streams_that_are_shuffled_are_cut_into_64_lanes_and_others_into_one(num
     assert FeedPlan.of(numbered([100], 1).filter(lambda row: row["x"]), global_batch_size=4).num_lanes == 1
 
 
+def test_a_stream_that_cannot_be_cut_is_told_with_the_remedy_unless_one_lane_is_asked_for(numbered, caplog):
+    stream = numbered([100], 1).filter(lambda row: row["x"])
+    FeedPlan.of(stream, global_batch_size=4, num_lanes=1)
+    FeedPlan.of(numbered([100], 1), global_batch_size=4)
+    assert not caplog.records
+    FeedPlan.of(stream, global_batch_size=4)
+    [record] = caplog.records
+    assert "each rank reads all of it" in record.getMessage()
+    assert "LazyDataset.collect" in record.getMessage()
+
+
 def test_a_step_without_rows_for_a_rank_is_delivered_all_the_same(numbered):
     plan = FeedPlan.of(numbered([7]), global_batch_size=6, end_of_epoch="uneven")
     batches = list(rank_batches(plan.epoch(0), Share(1, 2, 1, 6)))

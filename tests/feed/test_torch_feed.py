@@ -46,3 +46,16 @@ def test_processes_of_a_loader_are_refused_with_the_remedy(feed):
     )
     with pytest.raises(RuntimeError, match="num_workers=0"):
         next(iter(loader))
+
+
+def test_tensors_are_pinned_where_there_is_a_gpu_and_only_there(feed, monkeypatch):
+    stream, pinned = feed.to_torch(), []
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: pinned.append(tensor) or tensor)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert all(isinstance(batch["name"], list) for batch in stream)
+    assert pinned == []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    batches = list(stream)
+    tensors = [value for batch in batches for value in batch.values() if isinstance(value, torch.Tensor)]
+    assert len(tensors) == 3 * 3 + 1  # two columns and positions of each batch, and the mask of the last one
+    assert [id(tensor) for tensor in pinned] == [id(tensor) for tensor in tensors]

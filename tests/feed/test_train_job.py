@@ -9,32 +9,38 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from raydata_ext.dataset import Dataset
+from raydata_ext.job import read_job_file, run_job
 
 pytest.importorskip("torch")
+train_job = pytest.importorskip("jobs.train")
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def tokens(tmp_path_factory):
-    """A dataset directory of byte tokens."""
-    root = tmp_path_factory.mktemp("tokens")
-    generator = np.random.default_rng(1)
-    sizes = generator.integers(10, 400, size=120).tolist()
-    rows = [((size + np.arange(size)) % 256 + 3).astype(np.int32) for size in sizes]
-    Dataset.from_dict({"input_ids": rows}, cache_dir=root / "cache").save_to_disk(root / "data", executor="inline")
-    return root / "data"
+@pytest.fixture
+def tokens(tmp_path):
+    """The output of the quickstart over a small part of its corpus."""
+    settings = {
+        "source.paths": "${stdlib}/json/*.py",
+        "output.path": tmp_path / "quickstart",
+        "run.cache_dir": tmp_path / "cache",
+        "run.executor": "inline",
+    }
+    done = run_job(read_job_file(ROOT / "jobs" / "quickstart.yaml", [f"{k}={v}" for k, v in settings.items()]))
+    assert done.as_dict()["status"] == "complete"
+    return tmp_path / "quickstart"
+
+
+def options_of(tokens, run, workers):
+    options = ["--batch", 12, "--seq-length", 64, "--checkpoint-every", 4, "--cache-dir", run / "cache"]
+    return list(map(str, ["--data", tokens, "--run", run, "--workers", workers, *options]))
 
 
 def start(tokens, run, workers):
-    command = [sys.executable, "-m", "jobs.train", "--data", tokens, "--run", run, "--workers", workers]
-    options = ["--batch", 12, "--seq-length", 32, "--checkpoint-every", 4, "--cache-dir", run / "cache"]
     return subprocess.Popen(
-        list(map(str, command + options)),
+        [sys.executable, "-m", "jobs.train", *options_of(tokens, run, workers)],
         cwd=ROOT,
         env={**os.environ, "RAY_AUTH_MODE": "disabled"},
         start_new_session=True,
@@ -58,18 +64,18 @@ def kill_after(process, run, steps, wait_until):
     process.communicate()
 
 
-@pytest.mark.slow  # seven processes that import torch
+@pytest.mark.slow  # three drivers with workers that import torch
 @pytest.mark.timeout(280)
-def test_killed_on_four_workers_and_resumed_on_two_then_three_it_ends_as_if_undisturbed(tokens, tmp_path, wait_until):
-    whole = tmp_path / "whole"
-    undisturbed = start(tokens, whole, 1)
-    disturbed = tmp_path / "disturbed"
+def test_killed_on_four_workers_and_resumed_on_two_then_three_it_ends_as_if_undisturbed(
+    ray_session, tokens, tmp_path, wait_until
+):
+    whole, disturbed = tmp_path / "whole", tmp_path / "disturbed"
+    train_job.Training(train_job.settings_of(options_of(tokens, whole, 1), None)).run()
     kill_after(start(tokens, disturbed, 4), disturbed, 10, wait_until)
     kill_after(start(tokens, disturbed, 2), disturbed, 26, wait_until)
     last = start(tokens, disturbed, 3)
-    for process in (undisturbed, last):
-        _, errors = process.communicate(timeout=200)
-        assert process.returncode == 0, errors[-3000:]
+    _, errors = last.communicate(timeout=200)
+    assert last.returncode == 0, errors[-3000:]
     expected, found = log_of(whole), log_of(disturbed)
     assert [entry["rows"] for entry in found] == [entry["rows"] for entry in expected]
     assert [entry["step"] for entry in found] == list(range(len(expected)))
