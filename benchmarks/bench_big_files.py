@@ -78,7 +78,7 @@ def bench_inline(directory: Path, path: Path, part_bytes: int, total: int, plain
 
 
 def bench_ray(directory: Path, path: Path, part_bytes: int, workers: int, total: int, plain: Timing) -> None:
-    ray.init(num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    ray.init(address="local", num_cpus=workers, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     plan = scan(path, directory / f"ray {workers}", part_bytes)
     with Engine("ray", workers=workers) as pool:
         start(directory, pool, workers)

@@ -183,6 +183,7 @@ def started_pool(paths: Sequence[Path], cache: Path) -> Engine:
     """A pool whose workers have started and have looked at the files."""
     started = time.perf_counter()
     ray.init(
+        address="local",
         num_cpus=WORKERS,
         include_dashboard=False,
         object_store_memory=2 << 30,

@@ -6,6 +6,11 @@ A message says what was wrong, where (path, shard, row), and what to do. Invalid
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 
 class RaydataError(Exception):
     """Base of all errors of this package."""
@@ -56,6 +61,19 @@ class StoreError(RaydataError):
     """The cache directory or a dataset directory cannot be used as asked."""
 
 
+class NoRoomError(StoreError):
+    """The copies of remote files that are in use leave no room for one more on this machine.
+
+    Args:
+        message: gives the directory of the copies, and their sizes.
+        may_pass: whether there would be room if other processes used none.
+    """
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+
+
 class PlanError(RaydataError, ValueError):
     """A chain of steps that cannot be run as written."""
 
@@ -69,7 +87,16 @@ class StepError(RaydataError):
 
 
 class QuarantineError(RaydataError):
-    """More rows were set aside than `max_errors` allows."""
+    """More rows were set aside than `max_errors` allows.
+
+    Args:
+        message: says how many, and shows one of them.
+        records: of the rows that were set aside from the shard at which the run ended, since no result keeps them.
+    """
+
+    def __init__(self, message: str, records: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(message)
+        self.records = records
 
 
 class WorkerLostError(RaydataError):

@@ -1,12 +1,13 @@
 """Running a plan.
 
-`run_plan` asks the store what is there and has an `Engine` compute the rest, on the `inline_executor` or on the
-`ray_pool`; both give `shard_task`s to a `worker`. `report` says what happened, `progress` what is happening.
+`run_plan` runs a plan in parts. In each of them `run_part` asks the store what is there and has an `Engine` compute the
+rest, group of steps by group, on the `inline_executor` or on a `ray_pool`; both give `shard_task`s to a `worker`. A
+`shard_result` says what became of a shard, `report` what happened in all, `progress` what is happening.
 
-A row's path: the shard's reader gives record batches; `trail` numbers their rows, which makes them `chunk`s; each
-step's operator (`map_operators`, `filter_operators`, `column_operators`) turns a chunk into a chunk; the last one is
-written to the shard's file. A shard is read once and written once, however many steps there are, and only its receipt
-comes back.
+A row's path: the shard's reader gives record batches, which are brought under one schema (`uniform_rows`); `trail`
+numbers their rows, which makes them `chunk`s; each step's operator (`map_operators`, `filter_operators`,
+`column_operators`) turns a chunk into a chunk; the last one is written to the shard's file. A shard is read once and
+written once, however many steps there are, and only its receipt comes back.
 
 A big compressed file is decompressed by `decode_task`s, one a part, whose lines a `part_task` makes a shard of while
 the next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next.
@@ -22,9 +23,10 @@ from raydata_ext.engine.error_policy import ErrorPolicy, OnError
 from raydata_ext.engine.output_task import OutputFile, OutputTask
 from raydata_ext.engine.preview import preview
 from raydata_ext.engine.progress import RunProgress, Silent, progress_for
-from raydata_ext.engine.run_plan import ShardResult, run_all, run_plan
+from raydata_ext.engine.run_plan import run_all
+from raydata_ext.engine.shard_result import ShardResult
 from raydata_ext.engine.worker import Program, Worker
-from raydata_ext.engine.workers import Workers
+from raydata_ext.plan import Workers
 
 __all__ = [
     "Engine",
@@ -42,5 +44,4 @@ __all__ = [
     "preview",
     "progress_for",
     "run_all",
-    "run_plan",
 ]

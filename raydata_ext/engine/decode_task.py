@@ -43,6 +43,8 @@ class Decoded:
         parts: the part that was decompressed, or all that are known.
         sightings: contents that were hashed on the way.
         worker: who holds the stream open, as `host:pid`.
+        started: when the work began (seconds since the epoch).
+        seconds: time it took.
     """
 
     content: str
@@ -50,6 +52,8 @@ class Decoded:
     parts: tuple[FilePart, ...]
     sightings: tuple[Sighting, ...]
     worker: str
+    started: float = 0.0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +122,12 @@ class DecodeTask:
             ReadError: the file cannot be read, or is no longer what it was. Damage within is an error of the part that
                 it is in, raised where the rows of that part are read.
         """
+        began, started = time.time(), time.perf_counter()
+        decoded = self._decoded(worker)
+        return replace(decoded, started=began, seconds=time.perf_counter() - started)
+
+    def _decoded(self, worker: Worker) -> Decoded:
+        """What `run` returns, without the time it took."""
         content = self.content
         sightings: tuple[Sighting, ...] = ()
         if content is None:
@@ -131,7 +141,7 @@ class DecodeTask:
         decoder = _decoder(worker, self.file.file, self.file.part_bytes, self.start)
         left = self.num_bytes - decoder.file_position
         try:
-            part, is_last = self._decoded(worker, decoder), decoder.is_at_end()
+            part, is_last = self._part(worker, decoder), decoder.is_at_end()
         except DamagedInputError:
             worker.close_decoder()
             if self.later is not None:  # there was no damage when it was decompressed before
@@ -144,9 +154,9 @@ class DecodeTask:
             part = replace(part, num_bytes=left)
         return Decoded(content, "end" if is_last else "more", (part,), sightings, worker.name)
 
-    def _decoded(self, worker: Worker, decoder: PartDecoder) -> FilePart:
+    def _part(self, worker: Worker, decoder: PartDecoder) -> FilePart:
         """Decompress the next part, and publish its lines where they are needed."""
-        store, chain = worker.program.store, worker.program.chain
+        program, store = worker.program, worker.program.store
         taken_in = decoder.file_position
         digest = new_lines_hash(self.start)
         path = store.writing_path(combine("lines in the making", self.label))
@@ -155,8 +165,9 @@ class DecodeTask:
                 digest.update(block)
                 writer.write(batch_of_lines(block))
             part = FilePart(self.start, decoder.position, digest.hexdigest(), decoder.file_position - taken_in)
-            state = self.state.of_part(chain, part)
-            if state.looked_up(chain, store, quarantine=worker.program.errors.quarantines).result is None:
+            state = self.state.of_part(program.chain, part)
+            state = state.looked_up(program.chain, store, quarantine=program.errors.quarantines)
+            if state.result is None and state.prefix is None:
                 _publish_lines(store, state, path, writer.finish())
             else:
                 writer.discard()

@@ -12,11 +12,11 @@ from raydata_ext.plan import FilePart, Resolution, ShardState, Workspace, find_r
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raydata_ext.engine.worker import Task
+    from raydata_ext.engine.worker import Completed, Task
 
 
 class Decoding:
-    """Turns missing shards into tasks, and what is decompressed into shards and further tasks.
+    """Turns missing shards into tasks of the first workers, and what is decompressed into shards and further tasks.
 
     Args:
         resolution: the plan.
@@ -28,9 +28,11 @@ class Decoding:
         self._resolution = resolution
         self._workspace = workspace
         self._quarantine = quarantine
+        self._stop = resolution.chain.groups[0].stop
         self._cut: dict[ShardState, list[ShardState]] = {}  # a file, and what it was found to be cut into
         self._parts: dict[ShardState, list[FilePart]] = {}
         self._wanted: dict[tuple[ShardState, int], ShardState] = {}  # of known parts that are decompressed again
+        self._decoded: dict[ShardState, Completed[Decoded]] = {}
 
     @property
     def states(self) -> list[ShardState]:
@@ -49,6 +51,8 @@ class Decoding:
         for state in self._resolution.missing:
             if not state.is_cut:
                 tasks.append(DecodeTask(state, self._workspace.index.content(state.shard.pieces[0])))
+            elif state.reached(self._stop) is not None:
+                continue
             elif state.whole is not None:
                 parts.setdefault(state.position.index, []).append(state)
             else:
@@ -60,21 +64,28 @@ class Decoding:
             tasks += self._tasks_of_parts(ShardState(whole, position), content, states)
         return sorted(tasks, key=lambda task: -task.num_bytes)
 
-    def take(self, task: DecodeTask, decoded: Decoded) -> tuple[list[ShardState], list[Task[Any]]]:
+    def decoded(self, state: ShardState) -> Completed[Decoded] | None:
+        """How a part of a file was decompressed; None where it was not, or is no part of one."""
+        return self._decoded.get(state)
+
+    def take(self, task: DecodeTask, done: Completed[Decoded]) -> tuple[list[ShardState], list[Task[Any]]]:
         """Take what a worker reports.
 
         Returns:
             The states of shards that came to light; and tasks, for those whose result is missing and for what is still
             wanted of the file.
         """
+        decoded = done.value
         self._workspace.index.add(decoded.sightings)
         wanted = self._wanted.get((task.state, decoded.parts[0].start))
         if wanted is not None:
+            self._decoded[wanted] = done
             return [], [PartTask(wanted), *task.next(decoded)]
         states = self._add(task.state, decoded.parts)
-        missing = [state for state in states if state.result is None]
+        missing = [state for state in states if state.reached(self._stop) is None]
         if decoded.status == "known":
             return states, self._tasks_of_parts(task.state, decoded.content, missing)
+        self._decoded |= dict.fromkeys(states, done)
         if decoded.status == "end":
             key = parts_key(task.file, decoded.content)
             remember_parts(self._workspace.store, key, self._parts[task.state])
@@ -94,8 +105,9 @@ class Decoding:
     def _tasks_of_parts(self, file: ShardState, content: str | None, states: Sequence[ShardState]) -> list[Task[Any]]:
         """Tasks for parts that are known; where lines are gone, the file is decompressed for these again."""
         there = self._workspace.store.find(map(lines_key, states))
-        tasks: list[Task[Any]] = [PartTask(state) for state in states if lines_key(state) in there]
-        gone = {state.shard.pieces[0].start: state for state in states if lines_key(state) not in there}
+        unread = [state for state in states if state.prefix is None and lines_key(state) not in there]
+        gone = {state.shard.pieces[0].start: state for state in unread}
+        tasks: list[Task[Any]] = [PartTask(state) for state in states if state.shard.pieces[0].start not in gone]
         if gone:
             first, *later = gone
             self._wanted |= {(file, start): state for start, state in gone.items()}

@@ -9,7 +9,7 @@ from raydata_ext.errors import QuarantineError
 from raydata_ext.plan import quarantine_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from raydata_ext.store import Receipt, Store
 
@@ -59,18 +59,26 @@ class ErrorPolicy:
         """The limit where it is a number of rows."""
         return self.max_errors if isinstance(self.max_errors, int) else None
 
-    def exceeded(self, count: int, rows: int | None, first: Mapping[str, Any]) -> QuarantineError:
+    def exceeded(
+        self,
+        count: int,
+        rows: int | None,
+        first: Mapping[str, Any],
+        unpublished: Sequence[Mapping[str, Any]] = (),
+    ) -> QuarantineError:
         """What to raise where more rows were set aside than the limit allows.
 
         Args:
             count: how many were.
             rows: how many were read, as far as that is known.
             first: the record of one of them.
+            unpublished: records that are in no store.
         """
         share = f", {count / rows:.2%} of {rows:,}" if rows else ""
         return QuarantineError(
             f"{count:,} rows were set aside{share}, and max_errors is {self.max_errors}; the first of them:"
-            f" {first['source']}: row {first['row']}: {first['step']}: {first['exception']}: {first['message']}"
+            f" {first['source']}: row {first['row']}: {first['step']}: {first['exception']}: {first['message']}",
+            unpublished,
         )
 
 
@@ -105,18 +113,24 @@ class ErrorTally:
         self._parts += 1
         self._seen_bytes, self._all_bytes = 0, num_bytes
 
-    def add(self, receipt: Receipt, num_bytes: int) -> None:
+    def add(self, receipt: Receipt, num_bytes: int, before: Receipt | None = None) -> None:
         """Count a result, made of so many bytes.
+
+        Args:
+            receipt: of the result.
+            num_bytes: of input.
+            before: of the result that it goes on from, where that was counted.
 
         Raises:
             QuarantineError: the limit is passed, or sure to be: a share is judged on the rows that are to be expected,
                 by bytes, as long as they are not all known.
         """
-        self._seen_bytes += num_bytes
-        if self._parts == 1:
-            self._rows += receipt.rows_in
-        if receipt.quarantined:
-            self.count += receipt.quarantined
+        if before is None:
+            self._seen_bytes += num_bytes
+            self._rows += receipt.rows_in if self._parts == 1 else 0
+        new = receipt.quarantined - (before.quarantined if before is not None else 0)
+        if new:
+            self.count += new
             self._first = self._first or receipt.key
             self._check(margin=_CERTAIN, rows=self._rows * self._all_bytes / max(self._seen_bytes, 1))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from raydata_ext.engine.node import Node
 from raydata_ext.engine.task_queue import TaskQueue
 from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task, Worker, memory_high_water
 
@@ -29,10 +30,10 @@ class InlineExecutor:
         Yields:
             What each task returned, in order, see `TaskQueue`.
         """
-        queue = TaskQueue(tasks)
+        queue, node = TaskQueue(tasks), Node.here()
         with Worker(program) as worker:
             while (number := queue.take(worker.name, [worker.name])) is not None:
-                yield Completed(number, tasks[number].run(worker), 1, memory_high_water())
+                yield Completed(number, tasks[number].run(worker), 1, memory_high_water(), node)
                 queue.take_in()
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from raydata_ext.store import ShardFile, open_directory
+from raydata_ext.store import ShardFile
 from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from raydata_ext.engine.watch import Watch
     from raydata_ext.engine.worker import Program, Worker
     from raydata_ext.plan import InputShard
+    from raydata_ext.store.directory_files import DirectoryFiles
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,21 @@ class OutputTask:
     """One output file: some shards of a result, one after the other, under the schema of the whole.
 
     Attributes:
-        path: path or URL where the file goes; it is synced to the disk before it appears there.
+        directory: where the file goes; it is synced to the disk before it appears there.
+        name: of the file.
         shards: what goes into it.
         schema: schema of the output.
     """
 
-    path: str
+    directory: DirectoryFiles
+    name: str
     shards: tuple[InputShard, ...]
     schema: pa.Schema
 
     @property
     def label(self) -> str:
         """The file as messages name it."""
-        return self.path
+        return f"{self.directory.path}/{self.name}"
 
     @property
     def num_bytes(self) -> int:
@@ -70,23 +73,22 @@ class OutputTask:
         """Write the file; the old one of that name, if any, stays until the new one is complete."""
         started = time.perf_counter()
         tokens = 0
-        directory, _, name = self.path.rpartition("/")
-        with open_directory(directory).written(name) as path, ShardWriter(path, self.schema, sync=True) as writer:
+        with self.directory.written(self.name) as path, ShardWriter(path, self.schema, sync=True) as writer:
             for shard in self.shards:
                 for _, batch in shard.read():
                     if batch.num_rows:  # one without rows may have columns that no function has removed
                         writer.write(cast_batch(batch, self.schema, add_missing=True))
                         tokens += count_tokens(batch)
             summary = writer.finish()
-        file = ShardFile(name, summary.num_bytes, summary.rows, summary.checksum)
+        file = ShardFile(self.name, summary.num_bytes, summary.rows, summary.checksum)
         return OutputFile(file, tokens, time.perf_counter() - started)
 
 
 def count_tokens(batch: pa.RecordBatch) -> int:
-    """Elements of the column `input_ids`, or else of the only column that is a list of integers; else 0."""
+    """Elements of the column `input_ids`, or else of all columns that are lists of integers."""
     lists = [field.name for field in batch.schema if _is_integer_list(field.type)]
-    name = "input_ids" if "input_ids" in lists else lists[0] if len(lists) == 1 else None
-    return 0 if name is None else pc.sum(pc.list_value_length(batch.column(name))).as_py() or 0
+    names = ["input_ids"] if "input_ids" in lists else lists
+    return sum(pc.sum(pc.list_value_length(batch.column(name))).as_py() or 0 for name in names)
 
 
 def _is_integer_list(kind: pa.DataType) -> bool:

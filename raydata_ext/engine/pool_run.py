@@ -3,6 +3,9 @@
 An actor is given its next task while it works on one, so it never waits for the driver. When it dies, its tasks go back
 to the queue and a new actor takes its place; only the task at the head of its queue counts as tried, since that one was
 running.
+
+An actor that Ray ended because memory ran out gets no successor, so that those that are left have more of it. As long
+as there are others the task is not to blame: it may have been the small one beside a large one.
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ _LOST = (RayActorError, OutOfMemoryError, NodeDiedError)
 _WAIT_SECONDS = 1.0
 _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 8.0
+_MOST_CROWDED_ATTEMPTS = 10
+"""So often a task may run out of memory beside others before it is to blame all the same: not all nodes are to go."""
 
 
 class PoolRun:
@@ -79,6 +84,9 @@ class PoolRun:
         self._pool.check_placement()
         yield from self._check_progress()
         owners = {ref: member for member in self._pool.members for ref in (*member.tasks, member.starting) if ref}
+        if not owners:  # none may be started yet
+            time.sleep(_WAIT_SECONDS)
+            return
         done, _ = ray.wait(list(owners), num_returns=1, timeout=_WAIT_SECONDS)
         for ref in done:
             if owners[ref] in self._pool.members:  # it may have been lost by an earlier one of these
@@ -103,12 +111,17 @@ class PoolRun:
     def _finished(self, member: Member, ref: Any, reply: Reply) -> Completed[Any]:
         number = member.tasks.pop(ref)
         member.begin_next()
+        return self._completed(number, member, reply.value, reply.memory_high_water)
+
+    def _completed(self, number: int, member: Member, value: Any, memory_high_water: int) -> Completed[Any]:
         self._num_done += 1
-        return Completed(number, reply.value, self._attempts[number] + 1, reply.memory_high_water)
+        assert member.info is not None  # it was ready, or it would have had no task
+        return Completed(number, value, self._attempts[number] + 1, memory_high_water, member.info.node)
 
     def _hand_out(self) -> None:
-        """Give each actor its first task before any gets a second.
+        """Give each actor its first task before any gets a second, which it gets while there are tasks for all of them.
 
+        The last tasks wait in the queue, so that none waits behind a long one while an actor has nothing to do.
         An actor that holds a stream open comes last: it goes on decompressing unless all others have enough to do, and
         one part more waits for each of them. While it decompresses nothing waits behind, so that it can go on at once.
         """
@@ -116,11 +129,14 @@ class PoolRun:
         ready = {member.info.name: member for member in self._pool.members if member.info is not None}
         depths = range(self._pool.workers.max_in_flight)
         leave = (len(self._pool.members) - len(ready)) * len(depths) + len(ready) - 1
+        kept_back = 0 if self._num_expected() else len(self._pool.members)
         for holds_stream in (False, True):
             for depth in depths:
                 for name, member in ready.items():
                     if len(member.tasks) != depth or self._queue.has_stream_for(name) != holds_stream:
                         continue
+                    if depth and len(self._queue) <= kept_back:
+                        return
                     if not self._decode_tasks(member):
                         self._give(member, self._queue.take(name, ready, now, leave=leave))
 
@@ -146,34 +162,36 @@ class PoolRun:
         """Put the tasks of a dead actor back; the oldest that is not done was the one that ran."""
         self._pool.remove(member)
         self._pool.lost += 1
+        is_crowded = False
         if isinstance(error, OutOfMemoryError):
-            self._pool.lower_limit()
-        if not member.is_ready:
+            is_crowded = any(other.is_ready for other in self._pool.members)
+            self._pool.relieve_memory()
+        if not member.is_ready and not is_crowded:
             self._count_failed_start(error)
         numbers = deque(member.tasks.values())
         while numbers and (value := self._tasks[numbers[0]].recover(self._program)) is not None:
-            number = numbers.popleft()
-            self._num_done += 1
-            yield Completed(number, value, self._attempts[number] + 1, 0)
+            yield self._completed(numbers.popleft(), member, value, 0)
         self._queue.put_back(numbers)
         if numbers:
-            self._count_attempt(numbers[0], member, error)
+            self._count_attempt(numbers[0], member, error, is_crowded=is_crowded)
 
     def _count_failed_start(self, error: Exception) -> None:
         self._failed_starts += 1
         if getattr(error, "actor_init_failed", False) or self._failed_starts >= self._pool.workers.max_attempts:
-            raise WorkerLostError(f"a worker cannot start: {error}")
+            raise WorkerLostError(f"a worker cannot start: {_reason(error)}")
         _log.warning("a worker died at its start, starting another: %s", _first_line(error))
 
-    def _count_attempt(self, number: int, member: Member, error: Exception) -> None:
+    def _count_attempt(self, number: int, member: Member, error: Exception, *, is_crowded: bool) -> None:
         self._attempts[number] += 1
         attempts, label = self._attempts[number], self._tasks[number].label
-        failures = self._poison.learn(number, label, str(error))
+        failures = 0
+        if not is_crowded or attempts > _MOST_CROWDED_ATTEMPTS:
+            failures = self._poison.learn(number, label, _reason(error))
         if failures >= self._pool.workers.max_attempts:
             ran = self._poison.last_seen(number)
             where = _how_far(member) if ran is None else f"in {ran}"
             raise WorkerLostError(
-                f"{label}: its worker died in each of {attempts} attempts, {where}; the last time: {error}"
+                f"{label}: its worker died in each of {attempts} attempts, {where}; the last time: {_reason(error)}"
             )
         backoff = min(_FIRST_BACKOFF_SECONDS * 2**failures, _LONGEST_BACKOFF_SECONDS)
         self._queue.delay(number, time.monotonic() + backoff)
@@ -203,7 +221,7 @@ class PoolRun:
 
 
 def _stalled(member: Member, seconds: float) -> str:
-    node = member.info.node_id if member.info else "unknown"
+    node = member.info.node.id if member.info else "unknown"
     return f"{member.name} on node {node} has made no progress for {seconds:.0f} s, {_how_far(member)}"
 
 
@@ -217,6 +235,16 @@ def _cause(error: RayTaskError, label: str) -> Exception:
     if isinstance(cause, RaydataError):
         return cause
     return RaydataError(f"{label}: {type(cause).__name__}: {cause}\n{error}")
+
+
+def _reason(error: Exception) -> str:
+    """Why a worker died; what Ray says of memory is pages of figures, and of another remedy."""
+    if not isinstance(error, OutOfMemoryError):
+        return str(error)
+    return (
+        f"out of memory: {_first_line(error)}. Let each worker have more (fewer workers a node, by num_cpus= or memory="
+        " of Workers), or take less at a time (a smaller batch_size, max_shard_bytes)"
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -49,6 +49,7 @@ the row as the step was given it, as JSON in which long values are cut."""
 
 _MOST_MESSAGE = 4_000
 _BUFFERED_RECORDS = 100
+_MOST_UNPUBLISHED = 100
 
 
 class QuarantineFile:
@@ -120,6 +121,7 @@ class Quarantine:
         self._policy = policy
         self._count = 0
         self._first: dict[str, Any] = {}
+        self._unpublished: list[dict[str, Any]] = []  # the first of those that are lost if the pass ends early
 
     def add_unread(self, label: str, bad: BadRow) -> None:
         """Set aside a row that a reader cannot parse.
@@ -134,7 +136,7 @@ class Quarantine:
         self._trail.leave_out(label, bad.row)
         where = {"source": label, "row": bad.row, "byte_offset": bad.byte_offset, "step": READING}
         what = _failure("ReadError", bad.message, "")
-        self._add(0, {**where, **what, "row_json": row_json({"raw": bad.raw})})
+        self._set_aside(0, {**where, **what, "row_json": row_json({"raw": bad.raw})})
 
     def add(self, step: int, label: str, row: Chunk, failure: dict[str, str]) -> None:
         """Set aside a row that a step fails on.
@@ -150,12 +152,19 @@ class Quarantine:
         """
         source, number = self._trail.find(int(row.origins[0]))
         where = {"source": source, "row": number, "byte_offset": None, "step": label}
-        self._add(step + 1, {**where, **failure, "row_json": row_json(dict(RowCursor(row.batch).row(0)))})
+        self._set_aside(step + 1, {**where, **failure, "row_json": row_json(dict(RowCursor(row.batch).row(0)))})
 
     def add_kept(self, store: Store, before: Receipt) -> None:
         """Take over the records of the result that the pass starts from."""
         for record in records_of(store, [before]):
             self._add(0, record)
+
+    def _set_aside(self, num_steps: int, record: dict[str, Any]) -> None:
+        """Take the record of a row that fails in this pass."""
+        record = {name: _text(value) for name, value in record.items()}
+        if len(self._unpublished) < _MOST_UNPUBLISHED:
+            self._unpublished.append(record)
+        self._add(num_steps, record)
 
     def _add(self, num_steps: int, record: dict[str, Any]) -> None:
         """Hand a record to each result that comes after so many steps, or later."""
@@ -163,10 +172,10 @@ class Quarantine:
         self._first = self._first or record
         for file in self.files:
             if file.num_steps >= num_steps:
-                file.add({name: _text(value) for name, value in record.items()})
+                file.add(record)
         limit = self._policy.max_rows
         if limit is not None and self._count > limit:
-            raise self._policy.exceeded(self._count, None, self._first)
+            raise self._policy.exceeded(self._count, None, self._first, self._unpublished)
 
 
 def failure_of(error: Exception) -> dict[str, str]:

@@ -9,8 +9,12 @@ import logging
 import os
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 import ray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 OBJECT_STORE_BYTES = 256 << 20
 """Receipts and recipes are all that passes through the object store."""
@@ -50,3 +54,13 @@ class RayCluster:
     def resources(self) -> dict[str, float]:
         """What all nodes have together, by name."""
         return dict(ray.cluster_resources())  # type: ignore[no-untyped-call]  # Ray has no types here
+
+    def room_for(self, needs: Mapping[str, float]) -> int:
+        """How many actors with these needs the nodes hold when nothing else runs on them.
+
+        Args:
+            needs: amounts of resources by name, above 0. An actor that needs nothing counts as one a CPU.
+        """
+        wanted = needs or {"CPU": 1.0}
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]  # as above
+        return sum(min(int(node.get(name, 0.0) / amount + 1e-9) for name, amount in wanted.items()) for node in nodes)

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
     from raydata_ext.engine.pool_status import Watch
     from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task
-    from raydata_ext.engine.workers import Workers
+    from raydata_ext.plan import Workers
 
 _log = logging.getLogger(__name__)
 
 PLACEMENT_WARNING_SECONDS = 10.0
 CLOSE_SECONDS = 5.0
+MEMORY_SECONDS = 2.0
+"""The memory of a dead process counts as in use for about so long, and the next one would die of it."""
 
 
 class RayPool:
@@ -55,6 +57,7 @@ class RayPool:
         self._sight = Sight()
         self._board: Any = None
         self._limit: int | None = workers.max
+        self._start_after = 0.0
         self._warned = False
 
     def run(
@@ -120,13 +123,12 @@ class RayPool:
         """Actors that the pool may have."""
         if self._limit is not None:
             return self._limit
-        cpus = self._cluster.resources().get("CPU", 1.0)
-        return max(self.workers.min, int(cpus // max(self.workers.num_cpus, 1e-3)))
+        return max(self.workers.min, self._cluster.room_for(self.workers.needs))
 
     def grow(self, wanted: int) -> None:
         """Start actors until there are `wanted`, or as many as the pool may have."""
         missing = min(wanted, self.limit) - len(self.members)
-        if missing > 0:
+        if missing > 0 and time.monotonic() > self._start_after:
             actor: Any = ray.remote(ShardActor).options(**self.workers.actor_options)
             for _ in range(missing):
                 handle = actor.remote(sys.path, self.board)
@@ -139,9 +141,10 @@ class RayPool:
         for member in idle[: max(surplus, 0)]:
             self.remove(member)
 
-    def lower_limit(self) -> None:
-        """Have one actor fewer from now on, one at least: memory does not suffice for so many."""
-        self._limit = max(1, min(self.limit, len(self.members)) - 1)
+    def relieve_memory(self) -> None:
+        """Do without an actor that was removed for want of memory; the last one is replaced once its memory is free."""
+        self._limit = max(1, min(self.limit - 1, len(self.members)))
+        self._start_after = time.monotonic() + MEMORY_SECONDS
 
     def remove(self, member: Member) -> None:
         """Take an actor out of the pool and make sure that it is gone."""

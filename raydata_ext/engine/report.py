@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from raydata_ext.engine.run_plan import ShardResult
+    from raydata_ext.engine.shard_result import ShardResult
 
 REPORT_VERSION = 1
 
@@ -35,13 +35,13 @@ class Report:
     Attributes:
         name: of the job.
         started: when it began (seconds since the epoch).
-        status: `"running"`, `"complete"` or `"failed"`.
-        error: what ended it, where it failed.
+        status: `"running"`, `"complete"`, `"failed"`, or `"cancelled"` by Ctrl-C or a signal.
+        error: what ended it, where it is not complete.
         source: figures of the input: files, bytes, shards.
         output: figures of the output: path, files, rows, bytes, tokens, whether it was written.
         executors: what did the work, in the order of first use.
         seconds: time by phase.
-        results: of the last part of the plan.
+        results: of the last part of the plan; of the part that failed, those that were there by then.
         earlier: results of the parts before it, where the plan runs in parts; each has the same shards.
         quarantine_samples: records of some of the rows that were set aside.
     """
@@ -64,11 +64,13 @@ class Report:
         filtered: Counter[str] = Counter()
         for shard in shards:
             filtered.update(shard["filtered"])
-        cached = sum(shard["cached"] for shard in shards)
+        complete = sum(shard["complete"] for shard in shards)
+        cached = sum(shard["complete"] and shard["cached"] for shard in shards)
         sums = ("rows_in", "rows_added", "rows_out", "quarantined", "bytes_in", "bytes_out")
         return {
             "shards": len(shards),
-            "computed": len(shards) - cached,
+            "complete": complete,
+            "computed": complete - cached,
             "cached": cached,
             **{name: sum(shard[name] for shard in shards) for name in sums},
             "filtered": sum(filtered.values()),
@@ -87,8 +89,10 @@ class Report:
 
     def shards(self) -> list[dict[str, Any]]:
         """What became of each shard."""
-        chains = zip(*self._parts(), strict=True)
-        return [_shard(number, chain, self.started) for number, chain in enumerate(chains)]
+        chains: dict[int, list[ShardResult]] = {}
+        for result in (result for part in self._parts() for result in part):
+            chains.setdefault(result.number, []).append(result)
+        return [_shard(number, chain, self.started) for number, chain in sorted(chains.items())]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, in JSON values."""
@@ -147,7 +151,7 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
     """
     first, last = chain[0], chain[-1]
     receipts = [result.receipt for result in chain]
-    done = [result.done for result in chain if result.done is not None]
+    done = [done for result in chain for done in result.work]
     filtered: Counter[str] = Counter()
     for receipt in receipts:
         filtered.update(receipt.filtered)
@@ -156,6 +160,7 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
         "label": last.shard.label,
         "key": receipts[-1].key,
         "quarantine_keys": [quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined],
+        "complete": last.is_complete,
         "cached": last.cached,
         "rows_in": receipts[0].rows_in,
         "rows_added": sum(step.get("rows_added", 0) for receipt in receipts for step in receipt.steps),
@@ -167,8 +172,28 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
         "begin": round(min(one.value.started for one in done) - run_started, 4) if done else None,
         "seconds": round(sum(one.value.seconds for one in done), 4) if done else None,
         "worker": done[-1].value.worker if done else None,
+        "node": asdict(done[-1].node) if done else None,
         "memory_high_water": max(one.memory_high_water for one in done) if done else None,
         "attempt": max((one.attempt for one in done), default=1),
+        "decoding": _decoding(first, run_started),
+    }
+
+
+def _decoding(result: ShardResult, run_started: float) -> dict[str, Any] | None:
+    """How the shard was decompressed, where it is a part of a big compressed file."""
+    done = result.decoded
+    if done is None:
+        return None
+    (part,) = done.value.parts
+    return {
+        "begin": round(done.value.started - run_started, 4),
+        "seconds": round(done.value.seconds, 4),
+        "bytes_in": part.num_bytes,
+        "bytes_out": 0 if part.end is None else part.end - part.start,
+        "worker": done.value.worker,
+        "node": asdict(done.node),
+        "memory_high_water": done.memory_high_water,
+        "attempt": done.attempt,
     }
 
 

@@ -199,7 +199,8 @@ function histogramChart(figure, summary, { values, name, axisTicks }) {
       const rise = count && Math.max(plot.bottom - y(count), 1.5);
       return rectangle(plot.left + bin * step, plot.bottom - rise, step - 1.5, rise);
     });
-    const ticks = log ? logTicks(from, to, width / 80) : axisTicks(from, to, width / 90);
+    const round = log ? logTicks(from, to, width / 80) : axisTicks(from, to, width / 90);
+    const ticks = round.filter((value, position) => !position || name(value) !== name(round[position - 1]));
     const marks = [
       ...axis,
       ...ticks.flatMap((value) => tickX(scale(onto(value)), plot, name(value))),

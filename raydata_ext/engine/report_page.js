@@ -35,6 +35,9 @@ function showTiles() {
   const made = everyShard.length
     ? `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached`
     : "";
+  // A big compressed file is one shard of the source, and as many as it has parts once it is read.
+  const planned = Math.max(source.shards ?? 0, totals.shards ?? 0);
+  const finished = totals.complete ?? totals.shards ?? 0;
   const tiles = [
     ["Rows in", results(totals.rows_in), ""],
     ["Rows out", results(totals.rows_out), ofRows(totals.rows_out)],
@@ -42,7 +45,7 @@ function showTiles() {
     ["Quarantined", results(totals.quarantined), ofRows(totals.quarantined), totals.quarantined ? "warn" : ""],
     ["Tokens", output.tokens ? format.count(output.tokens) : "–", perRow],
     ["Files", format.count(source.files), source.format ?? ""],
-    ["Shards", format.count(source.shards ?? totals.shards), made],
+    ["Shards", `${finished < planned ? `${format.count(finished)} of ` : ""}${format.count(planned)}`, made],
     ["Data in", format.bytes(source.bytes ?? totals.bytes_in), ""],
     ["Data out", everyShard.length ? format.bytes(output.bytes ?? totals.bytes_out) : "–", ""],
     ["Speed", format.rate(rate), computed.length ? "while computing" : everyShard.length ? "nothing was computed" : ""],
@@ -76,7 +79,9 @@ function showOutput() {
 
 function showSteps() {
   if (!report.steps.length) return;
-  const all = sum(report.steps.map((step) => step.seconds ?? 0));
+  const decompressing = { step: "decompressing", seconds: sum(decoded.map(({ seconds }) => seconds)), filtered: [] };
+  const steps = decoded.length ? [decompressing, ...report.steps] : report.steps;
+  const all = sum(steps.map((step) => step.seconds ?? 0));
   const share = (step) => (all ? (step.seconds ?? 0) / all : 0);
   const reasons = ({ filtered }) => {
     const lines = filtered.slice(0, 5).map(([reason, rows]) => [format.count(rows), reason]);
@@ -96,13 +101,13 @@ function showSteps() {
     { name: "", cell: (step) => meter(share(step)) },
     { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
   ];
-  reveal("steps").querySelector(".scroll").append(table(columns, report.steps));
+  reveal("steps").querySelector(".scroll").append(table(columns, steps));
 }
 
 function showCharts() {
   if (!everyShard.length) return;
   reveal("charts");
-  const end = lastEnd(timed);
+  const end = decoded.reduce((last, part) => Math.max(last, part.begin + part.seconds), lastEnd(timed));
   if (end > 0 && shards.workers.length) showTimeline(end);
   else
     mountSentence(
@@ -129,30 +134,39 @@ function showTimeline(end) {
   const lanes = shards.workers.map((name, worker) => ({ name, worker }));
   lanes.sort((a, b) => byName.compare(a.name, b.name));
   const laneOf = new Map(lanes.map(({ worker }, lane) => [worker, lane]));
-  const kind = (shard) => (shards.cached[shard] ? "found" : shards.attempt[shard] > 1 ? "retried" : "computed");
-  const bars = timed
-    .filter((shard) => laneOf.has(shards.worker[shard]))
-    .map((shard) => ({
-      shard,
-      lane: laneOf.get(shards.worker[shard]),
-      begin: shards.begin[shard],
-      seconds: shards.seconds[shard],
-      kind: kind(shard),
-    }));
-  const busy = sum(bars.map((bar) => bar.seconds)) / (lanes.length * (end - firstBegin(timed)) || 1);
-  const who = `${plural(bars.length, "shard")} on ${plural(lanes.length, "worker")}`;
+  const kindOf = (shard) => (shards.cached[shard] ? "found" : shards.attempt[shard] > 1 ? "retried" : "computed");
+  const timedBars = timed.map((shard) => ({
+    shard,
+    worker: shards.worker[shard],
+    begin: shards.begin[shard],
+    seconds: shards.seconds[shard],
+    kind: kindOf(shard),
+  }));
+  const bars = [...timedBars, ...decoded.map((part) => ({ ...part, kind: "decoded" }))]
+    .filter((bar) => laneOf.has(bar.worker))
+    .map((bar) => ({ ...bar, lane: laneOf.get(bar.worker) }));
+  const begin = bars.reduce((first, bar) => Math.min(first, bar.begin), Infinity);
+  const busy = sum(bars.map((bar) => bar.seconds)) / (lanes.length * (end - begin) || 1);
+  const nodes = shards.nodes.length ? ` of ${plural(shards.nodes.length, "node")}` : "";
+  const who = `${plural(timed.length, "shard")} on ${plural(lanes.length, "worker")}${nodes}`;
   const summary = `${who}, busy ${format.percent(Math.min(1, busy))} of the time from the first shard to the last`;
   timelineChart(section("timeline"), summary, {
     bars,
     end,
     lanes: lanes.map(({ name }) => name),
-    kinds: { computed: "computed", retried: "computed after a retry", found: "found in the cache" },
-    describe: ({ shard }) => {
-      const time = `${format.duration(shards.seconds[shard])} from ${format.duration(shards.begin[shard])} on`;
-      const work = shards.cached[shard]
-        ? "found in the cache"
-        : `${plural(shards.rows_in[shard] ?? 0, "row")} · ${format.rate(speed(shard))}`;
-      return [shortLabel(shard), time, work, workerOf(shard)].join(" · ");
+    kinds: {
+      computed: "computed",
+      retried: "computed after a retry",
+      found: "found in the cache",
+      decoded: "decompressed for others to compute",
+    },
+    describe: ({ shard, worker, begin, seconds, kind, bytesIn, bytesOut }) => {
+      const time = `${format.duration(seconds)} from ${format.duration(begin)} on`;
+      const work = {
+        found: () => "found in the cache",
+        decoded: () => `decompressed ${format.bytes(bytesIn)} to ${format.bytes(bytesOut)}`,
+      }[kind] ?? (() => `${plural(shards.rows_in[shard] ?? 0, "row")} · ${format.rate(speed(shard))}`);
+      return [shortLabel(shard), time, work(), shards.workers[worker]].join(" · ");
     },
   });
 }

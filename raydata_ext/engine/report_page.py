@@ -26,6 +26,7 @@ MAX_VALUE_CHARS = 4_000
 """Length at which a value of a quarantined sample is cut."""
 
 _SHARD_COLUMNS = ("rows_in", "rows_out", "quarantined", "bytes_in", "bytes_out", "begin", "seconds", "attempt")
+_DECODING_FIELDS = ("begin", "seconds", "bytes_in", "bytes_out")
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -110,15 +111,34 @@ def _page_data(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shard_columns(shards: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    workers = list(dict.fromkeys(shard["worker"] for shard in shards if shard.get("worker")))
-    number = {worker: position for position, worker in enumerate(workers)}
+    decoding = [(number, shard["decoding"]) for number, shard in enumerate(shards) if shard.get("decoding")]
+    workers = _numbered(one.get("worker") for one in (*shards, *(done for _, done in decoding)))
+    nodes = _numbered(_node(shard) for shard in shards)
     columns: dict[str, list[Any]] = {name: [shard.get(name) for shard in shards] for name in _SHARD_COLUMNS}
     columns["label"] = list(_front_coded(str(shard.get("label") or "") for shard in shards))
-    columns["worker"] = [number.get(shard.get("worker")) for shard in shards]
-    columns["workers"] = workers
+    columns["worker"] = [workers.get(shard.get("worker")) for shard in shards]
+    columns["workers"] = list(workers)
+    columns["node"] = [nodes.get(_node(shard)) for shard in shards]
+    columns["nodes"] = list(nodes)
     columns["cached"] = [int(bool(shard.get("cached"))) for shard in shards]
+    columns["complete"] = [int(bool(shard.get("complete", True))) for shard in shards]
     columns["filtered"] = [sum((shard.get("filtered") or {}).values()) for shard in shards]
+    columns["decoding"] = [
+        [number, workers.get(done.get("worker")), *(done.get(name) for name in _DECODING_FIELDS)]
+        for number, done in decoding
+    ]
     return columns
+
+
+def _numbered(values: Iterable[Any]) -> dict[Any, int]:
+    """Different values in order, each with its number; what is missing has none."""
+    return {value: number for number, value in enumerate(dict.fromkeys(value for value in values if value))}
+
+
+def _node(shard: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Host, address and Ray's id of the machine that computed a shard."""
+    node = shard.get("node")
+    return (node["host"], node["ip"], node["id"]) if node else None
 
 
 def _front_coded(labels: Iterable[str]) -> Iterable[tuple[int, str]]:

@@ -12,6 +12,15 @@ const everyShard = shards.label.map((_, shard) => shard);
 /** Shards that a worker had in hand, and those of them that it did not find in the cache after all. */
 const timed = everyShard.filter((shard) => shards.begin[shard] != null && shards.seconds[shard] != null);
 const computed = timed.filter((shard) => !shards.cached[shard]);
+/** Parts of big compressed files, each decompressed by one worker before it was computed. */
+const decoded = report.shards.decoding.map(([shard, worker, begin, seconds, bytesIn, bytesOut]) => ({
+  shard,
+  worker,
+  begin: Math.max(begin, 0),
+  seconds,
+  bytesIn,
+  bytesOut,
+}));
 const commonFolder = findCommonFolder(shards.label);
 const PAGE_ROWS = 25;
 /** `w-9` before `w-10`. */
@@ -31,7 +40,7 @@ const SHARD_COLUMNS = {
   worker: {
     name: "Worker",
     value: workerOf,
-    cell: (shard) => element("span", { class: "worker" }, workerOf(shard)),
+    cell: workerCell,
     optional: true,
   },
 };
@@ -64,6 +73,18 @@ function workerOf(shard) {
   return shards.workers[shards.worker[shard]] ?? "";
 }
 
+/** The address of the worker's node and the begin of Ray's id of it; the host is in the name of the worker. */
+function nodeOf(shard) {
+  const [, ip, id] = shards.nodes[shards.node[shard]] ?? [];
+  return [ip, id?.slice(0, 8)].filter(Boolean).join(" · ");
+}
+
+function workerCell(shard) {
+  const [node, id] = [nodeOf(shard), shards.nodes[shards.node[shard]]?.[2] ?? ""];
+  const name = element("span", { class: "worker" }, workerOf(shard));
+  return node ? [name, element("small", { class: "worker muted", title: `node ${id}` }, node)] : name;
+}
+
 /** Bytes of input per second; undefined where the shard was not computed. */
 function speed(shard) {
   return shards.seconds[shard] > 0 && !shards.cached[shard]
@@ -72,6 +93,7 @@ function speed(shard) {
 }
 
 function stateOf(shard) {
+  if (!shards.complete[shard]) return "unfinished";
   if (shards.cached[shard]) return "cached";
   return shards.attempt[shard] > 1 ? `attempt ${shards.attempt[shard]}` : "computed";
 }
@@ -114,6 +136,7 @@ function mountShardTable(section) {
   const [form, holder, pages] = ["form", ".scroll", ".pages"].map((selector) => section.querySelector(selector));
   const states = {
     all: ["All", () => true],
+    unfinished: ["Unfinished", (shard) => !shards.complete[shard]],
     computed: ["Computed", (shard) => !shards.cached[shard]],
     cached: ["Cached", (shard) => shards.cached[shard]],
     retried: ["Retried", (shard) => !shards.cached[shard] && shards.attempt[shard] > 1],
@@ -125,7 +148,8 @@ function mountShardTable(section) {
     if (count) form.elements.state.append(element("option", { value: state }, `${name} (${format.count(count)})`));
   }
   const columns = Object.values(SHARD_COLUMNS).filter((column) => !column.optional || everyShard.some(column.value));
-  const text = everyShard.map((shard) => `${shards.label[shard]}\n${workerOf(shard)}`.toLowerCase());
+  const place = (shard) => [workerOf(shard), ...(shards.nodes[shards.node[shard]] ?? [])];
+  const text = everyShard.map((shard) => [shards.label[shard], ...place(shard)].join("\n").toLowerCase());
   const view = { column: SHARD_COLUMNS.label, descending: false, page: 0 };
 
   const show = () => {

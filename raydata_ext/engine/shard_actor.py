@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow as pa
 import ray
 
 from raydata_ext.engine.heartbeat import Beat, Heart
+from raydata_ext.engine.node import Node
 from raydata_ext.engine.worker import Worker, memory_high_water
 from raydata_ext.errors import PlanError
 
@@ -29,11 +29,11 @@ class ActorInfo:
 
     Attributes:
         name: `host:pid`.
-        node_id: Ray's id of its node.
+        node: where it is.
     """
 
     name: str
-    node_id: str
+    node: Node
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class ShardActor:
         pa.set_cpu_count(1)  # one actor a core: threads within would compete with the other actors
         pa.set_io_thread_count(1)
         self._import_paths = list(import_paths)
-        self._info = ActorInfo(f"{socket.gethostname()}:{os.getpid()}", ray.get_runtime_context().get_node_id())
+        ip: str = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]  # Ray has no types here
+        node = Node.here(ip, ray.get_runtime_context().get_node_id())
+        self._info = ActorInfo(f"{node.host}:{os.getpid()}", node)
         self._program_id: str | None = None
         self._worker: Worker | None = None
         self._task_number = 0

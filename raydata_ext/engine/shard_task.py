@@ -14,8 +14,9 @@ import pyarrow as pa
 from raydata_ext.engine.operators import make_operator
 from raydata_ext.engine.quarantine import Quarantine, QuarantineFile
 from raydata_ext.engine.trail import Trail
+from raydata_ext.engine.uniform_rows import ColumnsGrewError, UniformRows, columns_of, see_columns
 from raydata_ext.engine.watch import Marker, StepWatch, Watch
-from raydata_ext.errors import RaydataError, SchemaError
+from raydata_ext.errors import PlanError, QuarantineError, RaydataError, SchemaError, StepError
 from raydata_ext.plan import ShardState, StoredShard
 from raydata_ext.sources import Piece, Sighting
 from raydata_ext.store import Receipt
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.engine.chunk import Chunk
     from raydata_ext.engine.step_operator import Operator
+    from raydata_ext.engine.uniform_rows import Columns
     from raydata_ext.engine.worker import Program, Worker
     from raydata_ext.table.ipc_writer import FileSummary
 
@@ -38,7 +40,7 @@ class ShardOutcome:
     """What a worker reports of a shard.
 
     Attributes:
-        receipt: of the last result.
+        receipt: of the last result that was asked for.
         identity: of the content of the input.
         cached: whether the result was there already, once the content of the input was known.
         sightings: contents that were hashed on the way.
@@ -90,21 +92,29 @@ class ShardTask:
         began, started = time.time(), time.perf_counter()
         sightings: list[Sighting] = []
         state = self._identified(worker, sightings)
-        receipt = state.result
-        if receipt is None:
-            receipt = _Run(state, worker, started, self.watch).write()
+        found = state.reached(worker.program.stop)
+        receipt = found or self._computed(state, worker, started)
         seconds = time.perf_counter() - started
         assert state.identity is not None
-        return ShardOutcome(
-            receipt, state.identity, state.result is not None, tuple(sightings), began, seconds, worker.name
-        )
+        return ShardOutcome(receipt, state.identity, found is not None, tuple(sightings), began, seconds, worker.name)
+
+    def _computed(self, state: ShardState, worker: Worker, started: float) -> Receipt:
+        """The result of a pass over the rows; of a second one where the first did not know all of their columns."""
+        run = _Run(state, worker, started, self.watch)
+        try:
+            return run.write()
+        except (ColumnsGrewError, StepError, PlanError, SchemaError, QuarantineError):
+            columns = run.columns_beyond()
+            if columns is None:
+                raise
+        return _Run(state, worker, started, self.watch, columns).write()
 
     def recover(self, program: Program) -> ShardOutcome | None:
         """The result, if it is in the store by now."""
         state = self.state.looked_up(program.chain, program.store, quarantine=program.errors.quarantines)
-        if state.result is None or state.identity is None:
+        receipt = state.reached(program.stop)
+        if receipt is None or state.identity is None:
             return None
-        receipt = state.result
         started = receipt.created - receipt.seconds
         return ShardOutcome(receipt, state.identity, False, (), started, receipt.seconds, receipt.worker)
 
@@ -142,12 +152,23 @@ class _Run:
     worker: Worker
     started: float
     watch: Watch | None
+    columns: Columns | None = None
     trail: Trail = field(default_factory=Trail)
     operators: list[Operator] = field(default_factory=list)
     files: list[_KeptFile] = field(default_factory=list)
+    uniform: UniformRows | None = None
+
+    def columns_beyond(self) -> Columns | None:
+        """The columns of all rows, after a pass that failed; None where these are the ones that steps saw."""
+        if self.uniform is None or self.columns is not None:
+            return None
+        columns = columns_of(
+            self.state.shard.read((lambda *_: None) if self.worker.program.errors.quarantines else None)
+        )
+        return None if columns == self.uniform.columns else columns
 
     def write(self) -> Receipt:
-        """Run all steps; keep a result wherever the chain says so."""
+        """Run the steps as far as the program says; keep a result wherever the chain says so."""
         errors = self.worker.program.errors
         quarantine = Quarantine(self.trail, errors) if errors.quarantines else None
         self.worker.trail = self.trail
@@ -159,13 +180,14 @@ class _Run:
         return receipts[-1]
 
     def _rows(self, stack: ExitStack, quarantine: Quarantine | None, marker: Marker | None) -> Iterable[Chunk]:
-        """The rows of the shard, through all steps and into the files of the results that are kept."""
-        chain, store = self.worker.program.chain, self.worker.program.store
+        """The rows of the shard, through the steps and into the files of the results that are kept."""
+        program, store = self.worker.program, self.worker.program.store
         assert self.state.keys is not None
         done = self.state.prefix[0] if self.state.prefix else -1
+        stop = len(program.chain.steps) if program.stop is None else program.stop
         chunks: Iterable[Chunk] = self.trail.follow(self._source(quarantine))
-        for count, key in zip(chain.kept, self.state.keys, strict=True):
-            if count <= done:
+        for count, key in zip(program.chain.kept, self.state.keys, strict=True):
+            if not done < count <= stop:
                 continue
             for number in range(max(done, 0), count):
                 chunks = self._operator(number, quarantine, marker).follow(chunks)
@@ -184,7 +206,11 @@ class _Run:
     def _source(self, quarantine: Quarantine | None) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The rows to start from, with what messages call the place they are from."""
         if self.state.prefix is None:
-            return self.state.shard.read(None if quarantine is None else quarantine.add_unread)
+            rows = self.state.shard.read(None if quarantine is None else quarantine.add_unread)
+            if not see_columns(self.worker.program.chain.steps):
+                return rows
+            self.uniform = UniformRows(rows, self.columns)
+            return iter(self.uniform)
         done, receipt = self.state.prefix
         label = f"{self.state.shard.label} after step {done}"
         return ((label, batch) for _, batch in StoredShard(self.worker.program.store, receipt).read())

@@ -48,6 +48,10 @@ class TaskQueue:
             self._queue_for(self._num_known).append(self._num_known)
             self._num_known += 1
 
+    def __len__(self) -> int:
+        """How many tasks wait."""
+        return len(self._first) + len(self._parts) + len(self._streams)
+
     @property
     def num_expected(self) -> int:
         """How many parts the tasks that wait are likely to bring."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from raydata_ext.engine.node import Node
     from raydata_ext.engine.watch import Watch
     from raydata_ext.sources.part_decoder import PartDecoder
     from raydata_ext.store import Store
@@ -37,6 +38,7 @@ class Program:
         cache_dir: local directory of the store; empty where it is none.
         inputs: some local input files, which every worker must see.
         errors: what happens to bad rows.
+        stop: how many steps of the chain a shard passes here, at least; None is all of them.
     """
 
     chain: Chain
@@ -44,6 +46,7 @@ class Program:
     cache_dir: str = ""
     inputs: tuple[str, ...] = ()
     errors: ErrorPolicy = field(default_factory=ErrorPolicy)
+    stop: int | None = None
 
 
 @dataclass(eq=False)
@@ -151,12 +154,14 @@ class Completed(Generic[Outcome_co]):
         value: what it returned.
         attempt: 1 where the first try succeeded.
         memory_high_water: most bytes of memory that its worker has had so far.
+        node: where its worker is.
     """
 
     number: int
     value: Outcome_co
     attempt: int
     memory_high_water: int
+    node: Node
 
 
 class Task(Protocol[Outcome_co]):

@@ -63,10 +63,20 @@ def test_the_environment_variable_chooses_and_the_argument_wins(program, monkeyp
         Engine()
 
 
-def test_workers_are_checked(program):
-    assert Workers.of(3) == Workers(min=3, max=3)
-    assert Workers.of(None) == Workers()
-    with pytest.raises(ValueError, match="1 <= min <= max"):
-        Workers(min=3, max=2)
-    with pytest.raises(TypeError, match="workers must be a number"):
-        Workers.of("many")
+def test_special_resources_are_looked_for_on_ray_and_the_argument_wins(program, ray_session):
+    special = Workers(max=1, resources={"node:__internal_head__": 0.01})
+    assert run(Engine(workers=special), program, [Square(1)])[1] == ["ray"]
+    assert run(Engine("inline", special), program, [Square(1)])[1] == ["inline"]
+
+
+def test_one_pool_is_kept_for_the_same_workers_and_ended_for_others(program, ray_session):
+    def names(engine, workers):
+        return {done.value[1] for done in engine.run(program, [Square(1), Square(2)], workers=workers)}
+
+    with Engine("ray", 1) as engine:
+        first = names(engine, None)
+        assert names(engine, Workers(min=1, max=1)) == first
+        other = names(engine, Workers(max=1, num_cpus=2))
+        assert not other & first
+        assert not names(engine, None) & (first | other)
+        assert engine.used == ["ray"]

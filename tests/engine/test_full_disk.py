@@ -21,13 +21,15 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", path], check=True)
 
 
-def test_finished_shards_stay_valid_and_the_rest_follows_once_there_is_room(corpus, small_disk):
+@pytest.mark.parametrize("executor", ["inline", "ray"])
+@pytest.mark.usefixtures("ray_session")
+def test_finished_shards_stay_valid_and_the_rest_follows_once_there_is_room(corpus, small_disk, executor):
     scan = rdx.scan_dataset(
         str(corpus / "**" / "*.txt"), format="text", unit="file", max_shard_bytes="20KB", cache_dir=small_disk
     )
     lazy = scan.map(lambda row: {"blob": "x" * 60_000})
     with pytest.raises(WriteError, match="No space left on device"):
-        lazy.collect(executor="inline")
+        lazy.collect(executor=executor, workers=2)
     finished = len(list(small_disk.glob("??/*.json")))
     assert finished > 0
     assert not list(small_disk.rglob("*.tmp"))

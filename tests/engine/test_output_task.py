@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -9,7 +11,7 @@ from raydata_ext.engine import OutputTask, Program, Worker
 from raydata_ext.engine.output_task import count_tokens
 from raydata_ext.errors import SchemaError
 from raydata_ext.plan import Chain, TableShard
-from raydata_ext.store import Store
+from raydata_ext.store import Store, open_directory
 from raydata_ext.table import InMemoryTable
 from raydata_ext.table.verify import verify_ipc_file
 
@@ -31,7 +33,7 @@ def test_shards_stand_one_after_the_other_under_the_schema_of_the_whole(worker, 
         shard({"n": pa.array([], pa.string()), "other": pa.array([], pa.int8())}),
         shard({"input_ids": [[1, 2], [3], None], "n": [0.5, None, 1.5]}),
     )
-    written = OutputTask(path, shards, schema).run(worker)
+    written = OutputTask(open_directory(tmp_path), Path(path).name, shards, schema).run(worker)
     with pa.memory_map(path) as source:
         table = pa.ipc.open_stream(source).read_all()
     assert table.schema == schema
@@ -44,7 +46,7 @@ def test_shards_stand_one_after_the_other_under_the_schema_of_the_whole(worker, 
 def test_a_failure_leaves_the_old_file(worker, tmp_path):
     path = tmp_path / "data.arrow"
     path.write_bytes(b"old")
-    task = OutputTask(str(path), (shard({"n": ["x"]}),), pa.schema({"n": pa.int64()}))
+    task = OutputTask(open_directory(tmp_path), path.name, (shard({"n": ["x"]}),), pa.schema({"n": pa.int64()}))
     with pytest.raises(SchemaError, match="`n`"):
         task.run(worker)
     assert path.read_bytes() == b"old"
@@ -56,10 +58,10 @@ def test_a_failure_leaves_the_old_file(worker, tmp_path):
     [
         ({"input_ids": [[1, 2], [3]], "labels": [[1], [2]]}, 3),
         ({"tokens": pa.array([[1, 2], None], pa.large_list(pa.uint16())), "text": ["a", "b"]}, 2),
-        ({"one": [[1]], "two": [[2]]}, 0),
+        ({"source": [[1], [2, 3]], "target": [[2], None]}, 4),
         ({"scores": [[0.5]], "n": [1]}, 0),
         ({"input_ids": pa.array([], pa.list_(pa.int32()))}, 0),
     ],
 )
-def test_tokens_are_the_elements_of_the_token_column(columns, tokens):
+def test_tokens_are_the_elements_of_the_token_columns(columns, tokens):
     assert count_tokens(pa.record_batch(columns)) == tokens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -121,6 +122,59 @@ def test_a_class_that_cannot_be_built_is_a_step_error(scan):
 
 def test_more_workers_than_the_cluster_can_place_are_no_obstacle(scan):
     assert len(scan.map(length, version="many").collect(executor="ray", workers=4)) == 40
+
+
+def slowly(row):
+    time.sleep(0.2)
+    return length(row)
+
+
+def test_workers_that_wait_for_a_place_are_reported_with_what_they_need_and_what_there_is(scan, monkeypatch, caplog):
+    monkeypatch.setattr("raydata_ext.engine.ray_pool.PLACEMENT_WARNING_SECONDS", 0.5)
+    dataset = scan.map(slowly, version="waiting").collect(executor="ray", workers=5)
+    assert len(dataset) == 40
+    (warning,) = [record.getMessage() for record in caplog.records if "wait for a place" in record.message]
+    assert re.match(r"\d of 5 workers wait for a place in the cluster \(each needs .*'CPU': 1.*; there is ", warning)
+
+
+def test_workers_that_can_be_placed_nowhere_end_the_run_and_say_what_is_missing(scan):
+    nowhere = rdx.Workers(resources={"unobtainium": 1}, start_timeout=2)
+    with pytest.raises(WorkerLostError, match=r"no worker could be placed within \d+ s: .*unobtainium.*ask for less"):
+        scan.map(length, version="nowhere").collect(executor="ray", workers=nowhere)
+
+
+def mapped_files():
+    """Files of the cache that this process has mapped, with the address of each."""
+    lines = [line.split(maxsplit=5) for line in Path("/proc/self/maps").read_text().splitlines()]
+    return [(line[5], line[0]) for line in lines if len(line) > 5 and line[5].endswith(".arrow")]
+
+
+def look_around(batch):
+    return {"pid": [os.getpid()] * len(batch["text"]), "maps": [mapped_files()] * len(batch["text"])}
+
+
+@pytest.mark.parametrize("order", ["as it is", "shuffled"])
+def test_a_worker_maps_its_input_once_a_shard_and_lets_go_of_it(tmp_path, order):
+    for number in range(24):
+        (tmp_path / f"{number}.txt").write_text("".join(f"{number} {row}\n" for row in range(3000)))
+    scan = rdx.scan_dataset(str(tmp_path / "*.txt"), max_shard_bytes="25KB", cache_dir=tmp_path / "cache")
+    lines = scan.collect(executor="inline")
+    files = len(lines.cache_files)
+    assert files > 20
+    if order == "shuffled":
+        lines = lines.shuffle(seed=1)
+    seen = lines.map(
+        look_around, batched=True, batch_size=500, remove_columns="text", executor="ray", workers=2, version="1"
+    )
+    looks = [(row["pid"], [tuple(one) for one in row["maps"]]) for row in seen.select(range(0, len(seen), 500))]
+    for pid in {pid for pid, _ in looks}:
+        mine = [maps for other, maps in looks if other == pid]
+        if order == "shuffled":
+            assert max(map(len, mine)) <= files
+            assert len({one for maps in mine for one in maps}) == max(map(len, mine))
+        else:
+            assert {len(maps) for maps in mine} == {1}
+            assert len({maps[0] for maps in mine}) == len({maps[0][0] for maps in mine}) > 1
 
 
 def test_only_recipes_and_receipts_go_through_the_object_store(scan, ray_session):

@@ -287,3 +287,45 @@ def test_the_line_below_a_chart_says_what_is_under_the_pointer(browse: Browse) -
 def test_a_browser_shows_a_report_with_next_to_nothing_in_it(browse: Browse, report: dict[str, Any]) -> None:
     page = browse(report)
     assert ('id="no-shards" class="empty" hidden=""' in page) == bool(report)
+
+
+def on_nodes(report: dict[str, Any]) -> dict[str, Any]:
+    """The report of a run on two nodes, whose first three shards were decompressed by another worker."""
+    nodes = [{"host": f"node-{number}", "ip": f"10.0.0.{number + 1}", "id": f"{number}f" * 28} for number in range(2)]
+    for number, shard in enumerate(report["shards"]):
+        done = {"begin": number * 1.5, "seconds": 1.25, "bytes_in": 2 * 10**7, "bytes_out": 6 * 10**7}
+        shard["decoding"] = {**done, "worker": "node-0:7", "node": nodes[0]} if number < 3 else None
+        shard["node"] = nodes[number % 2]
+    return report
+
+
+def test_a_browser_shows_who_decompressed_a_file_and_on_which_node_shards_were_made(browse: Browse) -> None:
+    hover = """
+    const picture = document.querySelector("#timeline svg");
+    const box = picture.getBoundingClientRect();
+    const [clientX, clientY] = [box.left + 155, box.top + 12];
+    picture.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY}));"""
+    page = browse(on_nodes(make_report(20)), then=hover)
+    assert drawn(page) == dict.fromkeys(CHARTS, "true")
+    caption = re.search(r"<figcaption>(.*?)</figcaption>", page)
+    assert caption is not None
+    assert caption[1] == "part-00000.jsonl[0:268435456] · 1.25 s from 0 s on · decompressed 20 MB to 60 MB · node-0:7"
+    assert "decompressed for others to compute" in page
+    assert '<span class="label">decompressing</span>' in page
+    assert 'title="node 1f1f' in page
+    assert "10.0.0.2 · 1f1f1f1f" in page
+    assert "20 shards on 5 workers of 2 nodes" in browse(on_nodes(make_report(20)))
+    assert table_of(browse(on_nodes(make_report(20)), then=SEARCH + 'find("10.0.0.2", "all")'))[0].startswith(
+        "part-00000.jsonl[268435456:"
+    )
+
+
+def test_a_browser_shows_how_far_a_run_came_that_failed(browse: Browse) -> None:
+    report = make_report(20, status="failed", error="StepError: no", output={})
+    report["shards"][7]["complete"] = False
+    report["totals"] |= {"complete": 19, "computed": 19}
+    report["source"]["shards"] = 50
+    page = browse(report, then=SEARCH + 'find("", "unfinished")')
+    assert drawn(page) == dict.fromkeys(CHARTS, "true")
+    assert ">19 of 50</dd>" in page
+    assert table_of(page) == ["part-00000.jsonl[1879048192:2147483648]"]
