@@ -9,7 +9,7 @@ import pytest
 
 from raydata_ext.dataset import scan_dataset
 from raydata_ext.engine import Engine, run_all
-from raydata_ext.engine.shard_task import require_balance
+from raydata_ext.engine.shard_pass import require_balance
 from raydata_ext.errors import RaydataError, SchemaError, StepError
 from raydata_ext.store import Receipt
 from raydata_ext.table.verify import verify_ipc_file
