@@ -2,8 +2,8 @@
 
 `run_plan` runs a plan in parts. In each of them `run_part` asks the store what is there and has an `Engine` compute the
 rest, group of steps by group, on the `inline_executor` or on a `ray_pool`; both give `shard_task`s to a `worker`, each
-of which is a `shard_pass`, or two. A `shard_result` says what became of a shard, `report` what happened in all, `progress`
-what is happening.
+of which is a `shard_pass`, or two. A `shard_result` says what became of a shard, `report` what happened in all,
+`progress` what is happening.
 
 A row's path: the shard's reader gives record batches, which are brought under one schema (`uniform_rows`); `trail`
 numbers their rows, which makes them `chunk`s; each step's operator (`map_operators`, `filter_operators`,
