@@ -12,6 +12,7 @@ import pyarrow as pa
 from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import batch_from_table
 from raydata_ext.table.cast import cast_batch
+from raydata_ext.table.take import take_rows
 from raydata_ext.table.unify import unify_schemas
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Chunk:
         keep = np.ones(self.num_rows, dtype=np.bool_)
         keep[list(positions)] = False
         numbers = None if self.numbers is None else self.numbers[keep]
-        return Chunk(self.batch.take(pa.array(np.flatnonzero(keep))), self.origins[keep], numbers)
+        return Chunk(take_rows(self.batch, np.flatnonzero(keep)), self.origins[keep], numbers)
 
 
 class ChunkStream:

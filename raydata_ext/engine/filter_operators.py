@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.engine.given_batch import given_batch
 from raydata_ext.engine.user_call import ROWS_AT_A_TIME, FunctionOperator
 from raydata_ext.formatting import RowCursor
+from raydata_ext.table import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ class _FilterOperator(FunctionOperator):
     def _kept(self, chunk: Chunk, keep: npt.NDArray[np.bool_]) -> Chunk:
         if keep.all():
             return chunk
-        return Chunk(chunk.batch.filter(pa.array(keep)), chunk.origins[keep])
+        return Chunk(take_rows(chunk.batch, np.flatnonzero(keep)), chunk.origins[keep])
 
     def _mask(self, chunk: Chunk, answers: Iterable[Any]) -> npt.NDArray[np.bool_]:
         """The answers as a mask; what is left out is counted, by reason."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from raydata_ext.engine.heartbeat import Beat
     from raydata_ext.engine.shard_actor import ActorInfo
+    from raydata_ext.engine.visibility import Sight
 
 
 @dataclass(eq=False)
@@ -18,7 +19,7 @@ class Member:
     Attributes:
         handle: the actor.
         starting: the reference that becomes ready when the actor does; None once it has.
-        since: when it was asked for (monotonic seconds).
+        since: when it was last asked whether it is (monotonic seconds).
         info: who it is, once it is ready.
         tasks: references of the calls that it has, oldest first, with the position of the task.
         beat: its last sign of life.
@@ -26,7 +27,7 @@ class Member:
     """
 
     handle: Any
-    starting: Any
+    starting: Any = None
     since: float = field(default_factory=time.monotonic)
     info: ActorInfo | None = None
     tasks: dict[Any, int] = field(default_factory=dict)
@@ -42,6 +43,11 @@ class Member:
     def name(self) -> str:
         """Who it is, for messages."""
         return "a worker that was starting" if self.info is None else f"worker {self.info.name}"
+
+    def look(self, sight: Sight) -> None:
+        """Ask whether it sees what it must see; it is ready once it does. What it was asked before does not count."""
+        self.starting = self.handle.ready.remote(sight)
+        self.since = time.monotonic()
 
     def see(self, beat: Beat) -> None:
         """Take a sign of life."""

@@ -78,6 +78,10 @@ class RayPool:
             RaydataError: what a task raised.
         """
         with sight_of(program.cache_dir, program.inputs) as self._sight:
+            for (
+                member
+            ) in self.members:  # those that still start would look for the mark of an earlier run, which is gone
+                member.look(self._sight)
             run = PoolRun(self, program, tasks)
             while run.unfinished:
                 yield from run.step()
@@ -131,8 +135,9 @@ class RayPool:
         if missing > 0 and time.monotonic() > self._start_after:
             actor: Any = ray.remote(ShardActor).options(**self.workers.actor_options)
             for _ in range(missing):
-                handle = actor.remote(sys.path, self.board)
-                self.members.append(Member(handle, handle.ready.remote(self._sight)))
+                member = Member(actor.remote(sys.path, self.board))
+                member.look(self._sight)
+                self.members.append(member)
 
     def shrink(self, wanted: int) -> None:
         """End idle actors down to `wanted`, those that wait for a place first, so that others can use theirs."""

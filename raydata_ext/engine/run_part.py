@@ -21,6 +21,8 @@ from raydata_ext.plan import resolve
 from raydata_ext.sources import Sighting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from raydata_ext.engine.engine import Engine
     from raydata_ext.engine.error_policy import ErrorTally
     from raydata_ext.engine.progress import RunProgress
@@ -135,16 +137,12 @@ class PartRun:
         return "computing" if len(groups) == 1 else f"computing {groups.index(group) + 1}/{len(groups)}"
 
     def _program(self, group: StepGroup) -> Program:
-        inputs = [
-            state.shard.pieces[0].file.path
-            for state in self._resolution.states
-            if state.shard.pieces and state.shard.pieces[0].file.is_local
-        ]
+        states = self._resolution.states
         return Program(
             self._resolution.chain,
             self._workspace.store,
             self._workspace.local_directory,
-            (*inputs[:1], *inputs[-1:]),
+            (*_first_local_input(states), *_first_local_input(reversed(states))),
             self._tally.policy,
             group.stop,
         )
@@ -210,3 +208,12 @@ def _learn_contents(resolution: Resolution, index: IdentityIndex) -> bool:
         before = time.time_ns()
         index.add([Sighting(piece, shard.hash_piece(piece), before)])
     return bool(unknown)
+
+
+def _first_local_input(states: Iterable[ShardState]) -> list[str]:
+    """The path of the first input that is on a file system, if there is one."""
+    for state in states:
+        pieces = state.shard.pieces
+        if pieces and pieces[0].file.is_local:
+            return [pieces[0].file.path]
+    return []

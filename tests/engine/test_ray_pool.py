@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import raydata_ext as rdx
+from raydata_ext.engine import Engine, run_all
 from raydata_ext.engine.visibility import Sight
 from raydata_ext.errors import PlanError, StepError, WorkerLostError
 
@@ -217,6 +219,35 @@ def test_a_node_that_does_not_see_the_cache_ends_the_run(scan, monkeypatch):
     monkeypatch.setattr("raydata_ext.engine.ray_pool.sight_of", blind_sight)
     with pytest.raises(PlanError, match=r"node .* does not see /nowhere"):
         scan.map(length, version="blind").collect(executor="ray", workers=1)
+
+
+def test_a_worker_that_starts_during_a_later_run_looks_for_what_that_run_needs(scan, ray_session, tmp_path):
+    occupant = ray_session.remote(num_cpus=1)(Occupant).remote()
+    ray_session.get(occupant.ready.remote())
+    with Engine("ray", workers=2) as engine:
+        first = scan.map(length)
+        run_all(first.plan, first.workspace, engine)  # by one worker: the other waits for a place
+        shutil.rmtree(tmp_path / "cache")
+        ray_session.kill(occupant)
+        second = scan.map(met_another, fn_kwargs={"place": str(tmp_path)})
+        elsewhere = rdx.Workspace(tmp_path / "elsewhere")
+        [results] = run_all(second.plan, elsewhere, engine)
+    assert len({result.done.value.worker for result in results}) == 2
+
+
+class Occupant:
+    def ready(self):
+        return True
+
+
+def met_another(row, place):
+    """Waits until two processes work on rows."""
+    (Path(place) / f"process-{os.getpid()}").touch()
+    deadline = time.monotonic() + 60
+    while len(list(Path(place).glob("process-*"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return length(row)
 
 
 @contextlib.contextmanager
