@@ -87,6 +87,8 @@ def open_pairs(
 ) -> ParallelCorpus:
     """Open what the job made: `.pairs()` is for training, `.write_indexed()` writes it for fairseq.
 
+    `.summary` says which share of the words of each side its dictionary lacks; `.source.replaced` counts these words.
+
     Args:
         output: the output directory.
         dictionaries: the directory of the dictionaries.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from jobs.binarize_pairs import open_pairs
+from raydata_ext.errors import RaydataError
 from raydata_ext.text.iterators import EpochBatchIterator
 
 if TYPE_CHECKING:
@@ -86,7 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--max-tokens", type=int, default=2000)
     options = parser.parse_args(arguments)
-    corpus = open_pairs(options.data, options.dictionaries)
+    try:
+        corpus = open_pairs(options.data, options.dictionaries)
+    except (OSError, RaydataError) as error:
+        parser.exit(1, f"{error}\nThe pairs are made by `raydata-ext run jobs/binarize_pairs.yaml`.\n")
     sys.stdout.write(f"{corpus.summary}\n")
     for step, loss in enumerate(train(corpus.pairs(), options.steps, options.max_tokens), start=1):
         if step == 1 or step % 10 == 0:

@@ -19,15 +19,14 @@ from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.engine.report import read_report
 from raydata_ext.errors import CoordinatorLostError, RaydataError
 from raydata_ext.feed import StreamingCoordinator, watch
-from raydata_ext.job import plan_of, read_job_file, report_directory, run_job, submit_job
+from raydata_ext.job import plan_of, read_job_file, read_storage_options, report_directory, run_job, submit_job
 from raydata_ext.plan import explain as explain_plan
-from raydata_ext.store import Store, collect_garbage, verify_dataset_directory
-from raydata_ext.store import verify as verify_store
-from raydata_ext.table import MemoryMappedTable
-from raydata_ext.table.verify import verify_ipc_file
+from raydata_ext.remote import absolute_place
+from raydata_ext.store import Store, collect_garbage, fetched_file, is_file, verify_place
+from raydata_ext.table import MemoryMappedTable, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from types import FrameType
 
 
@@ -42,6 +41,10 @@ app = typer.Typer(
 JobPath = Annotated[Path, typer.Argument(help="Job file (YAML).", show_default=False)]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Replace a setting of the job: key.path=value.", show_default=False)
+]
+StorageOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Option of the file system of a URL: key=value, or s3.key=${NAME}.", show_default=False),
 ]
 
 
@@ -72,11 +75,11 @@ def explain(job: JobPath, settings: Settings = None) -> None:
     """Say which shards of a job have a result and which would be computed; run nothing."""
     loaded = read_job_file(job, settings or ())
     lazy = plan_of(loaded)
-    print(explain_plan(lazy.plan, lazy.workspace, quarantine=loaded.run.on_error == "quarantine"))
-    for step in loaded.steps:
-        if step.pipe is not None:
-            print(f"This is up to `{step.pipe.function}`; the steps from there on are made when it runs.")
-            break
+    pipe = next((step.pipe for step in loaded.steps if step.pipe is not None), None)
+    quarantine = loaded.run.on_error == "quarantine"
+    print(explain_plan(lazy.plan, lazy.workspace, quarantine=quarantine, is_whole=pipe is None))
+    if pipe is not None:
+        print(f"This is up to `{pipe.function}`; the steps from there on are made when it runs.")
 
 
 @app.command()
@@ -122,36 +125,34 @@ def feed_status(
 
 @app.command()
 def inspect(
-    path: Annotated[Path, typer.Argument(help="Dataset directory or Arrow file.", show_default=False)],
+    path: Annotated[str, typer.Argument(help="Dataset directory or Arrow file, or its URL.", show_default=False)],
     rows: Annotated[int, typer.Option(min=0, help="Rows to show.")] = 3,
+    storage_option: StorageOption = None,
 ) -> None:
     """Show what a dataset directory or an Arrow file holds."""
-    out = Console()
-    if path.is_dir():
-        dataset = load_from_disk(path)
-        if isinstance(dataset, DatasetDict):
-            out.print(repr(dataset), highlight=False)
-            return
-        table, fingerprint, files = dataset.table, dataset.fingerprint, len(dataset.cache_files)
-    else:
-        table, fingerprint, files = MemoryMappedTable.from_file(path), None, 1
-    out.print(f"{path}: {table.num_rows:,} rows in {files} files", highlight=False)
-    if fingerprint:
-        out.print(f"fingerprint {fingerprint}", highlight=False)
-    grid = Grid("column", "type")
-    for field in table.schema:
-        grid.add_row(field.name, str(field.type))
-    out.print(grid)
-    for row in table.slice(0, rows).to_pylist():
-        out.print({name: _shortened(value) for name, value in row.items()})
+    out, place, options = Console(), absolute_place(path), read_storage_options(storage_option or ())
+    if is_file(place, options):
+        with fetched_file(place, options) as local:
+            _print_table(out, path, MemoryMappedTable.from_file(local), rows)
+        return
+    dataset = load_from_disk(place, storage_options=options)
+    if isinstance(dataset, DatasetDict):
+        out.print(repr(dataset), highlight=False)
+        return
+    out.print(f"{len(dataset.cache_files)} files, fingerprint {dataset.fingerprint}", highlight=False)
+    _print_table(out, path, dataset.table, rows)
 
 
 @app.command()
 def verify(
-    path: Annotated[Path, typer.Argument(help="Dataset directory, cache directory or Arrow file.", show_default=False)],
+    path: Annotated[
+        str,
+        typer.Argument(help="Dataset directory, cache directory or Arrow file, or its URL.", show_default=False),
+    ],
+    storage_option: StorageOption = None,
 ) -> None:
     """Read everything under a path and check structure and checksums; exit with 1 if anything is damaged."""
-    problems = list(_problems(path))
+    problems = list(verify_place(path, read_storage_options(storage_option or ())))
     for problem in problems:
         print(problem)
     if problems:
@@ -161,7 +162,7 @@ def verify(
 
 @app.command()
 def gc(
-    cache_dir: Annotated[str, typer.Argument(help="Cache directory.", show_default=False)],
+    cache_dir: Annotated[str, typer.Argument(help="Cache directory, or its URL.", show_default=False)],
     max_size: Annotated[str | None, typer.Option(help="Size to shrink to, as in 200GB.", show_default=False)] = None,
     older_than: Annotated[
         str | None, typer.Option(help="Remove what was not used for so long, as in 30d or 12h.", show_default=False)
@@ -170,10 +171,11 @@ def gc(
         list[str] | None, typer.Option(help="Report directory whose results stay.", show_default=False)
     ] = None,
     delete: Annotated[bool, typer.Option("--delete", help="Remove; without it, only say what would be.")] = False,
+    storage_option: StorageOption = None,
 ) -> None:
     """Remove results that are old or too much, and what dead processes left behind."""
     report = collect_garbage(
-        Store.open(cache_dir),
+        Store.open(cache_dir, storage_options=read_storage_options(storage_option or ())),
         max_size=None if max_size is None else parse_bytes(max_size),
         older_than=None if older_than is None else _parse_seconds(older_than),
         keep=keep or (),
@@ -198,21 +200,6 @@ def main() -> None:
     except (RaydataError, ValueError, OSError) as error:
         print(f"raydata-ext: {error}", file=sys.stderr)
         sys.exit(1)
-
-
-def _problems(path: Path) -> Iterator[str]:
-    """What is damaged under a path, in words."""
-    if path.is_file():
-        try:
-            verify_ipc_file(path)
-        except RaydataError as error:
-            yield str(error)
-    elif (path / "state.json").exists():
-        yield from (f"{path / file.name}: {problem}" for file, problem in verify_dataset_directory(path))
-    elif path.is_dir():
-        yield from (f"{path}: {entry.key}: {entry.problem}" for entry in verify_store(Store.open(path)).bad)
-    else:
-        raise FileNotFoundError(f"{path}: no such file or directory")
 
 
 def _parse_seconds(text: str) -> float:
@@ -245,6 +232,16 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
         grid.add_row("output", f"{output['path']}{'' if output['written'] else ' (unchanged)'}")
     grid.add_row("report", str(directory / "report.html"))
     out.print(grid)
+
+
+def _print_table(out: Console, name: str, table: Table, rows: int) -> None:
+    out.print(f"{name}: {table.num_rows:,} rows", highlight=False)
+    grid = Grid("column", "type")
+    for field in table.schema:
+        grid.add_row(field.name, str(field.type))
+    out.print(grid)
+    for row in table.slice(0, rows).to_pylist():
+        out.print({name: _shortened(value) for name, value in row.items()})
 
 
 def _shortened(value: object, width: int = 200) -> object:

@@ -56,7 +56,7 @@ def read_job_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -
     if not isinstance(content, dict):
         raise JobFileError(f"{name}: a job file is a mapping with the keys {list(JobFile.model_fields)}")
     for override in overrides:
-        _set(content, override)
+        _set(content, override, "--set")
     try:
         return JobFile.model_validate(_mapped_texts(content, _expanded))
     except ValidationError as error:
@@ -64,24 +64,41 @@ def read_job_file(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -
         raise JobFileError("\n".join(f"{name}: {problem}" for problem in problems)) from error
 
 
-def _set(content: dict[str, Any], override: str) -> None:
-    path, equals, value = override.partition("=")
+def read_storage_options(options: Sequence[str]) -> dict[str, Any]:
+    """Read the options of a file system as they are given to commands.
+
+    Args:
+        options: each as `key=value`, the value in YAML; by protocol as in `s3.endpoint_url=...`. `${NAME}` stands for
+            an environment variable, which keeps secrets out of the list of processes.
+
+    Raises:
+        JobFileError: one is not of that form, or there is no such variable.
+    """
+    content: dict[str, Any] = {}
+    for option in options:
+        _set(content, option, "--storage-option")
+    expanded: dict[str, Any] = _mapped_texts(content, _expanded)
+    return expanded
+
+
+def _set(content: dict[str, Any], setting: str, option: str) -> None:
+    path, equals, value = setting.partition("=")
     if not equals or not path:
-        raise JobFileError(f"--set {override!r}: expected is key.path=value")
+        raise JobFileError(f"{option} {setting!r}: expected is key.path=value")
     *parents, last = path.split(".")
     place: Any = content
     for key in parents:
-        place = place.setdefault(key, {}) if isinstance(place, dict) else _item(place, key, override)
+        place = place.setdefault(key, {}) if isinstance(place, dict) else _item(place, key, f"{option} {setting!r}")
     if isinstance(place, dict):
         place[last] = yaml.safe_load(value)
     else:
-        _item(place, last, override)
+        _item(place, last, f"{option} {setting!r}")
         place[int(last)] = yaml.safe_load(value)
 
 
-def _item(place: Any, key: str, override: str) -> Any:
+def _item(place: Any, key: str, asked: str) -> Any:
     if not isinstance(place, list) or not key.isdigit() or int(key) >= len(place):
-        raise JobFileError(f"--set {override!r}: there is no {key!r} in {place!r}")
+        raise JobFileError(f"{asked}: there is no {key!r} in {place!r}")
     return place[int(key)]
 
 

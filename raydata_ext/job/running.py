@@ -7,19 +7,20 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.dataset import Dataset, LazyDataset, groups_of, scan_dataset, write_as, write_output
-from raydata_ext.engine import Engine, ErrorPolicy, RunProgress, Workers, run_all
+from raydata_ext.dataset import Dataset, ExportRun, LazyDataset, groups_of, scan_dataset, write_as, write_output
+from raydata_ext.engine import Engine, ErrorPolicy, RunProgress, Silent, Workers, run_all
 from raydata_ext.engine.quarantine_files import write_quarantine_files
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import write_report_page
 from raydata_ext.errors import JobFileError, QuarantineError
 from raydata_ext.job.schema import WorkersSection
 from raydata_ext.plan import Workspace
+from raydata_ext.remote import is_url, without_local_scheme
 from raydata_ext.store import open_directory
 
 if TYPE_CHECKING:
@@ -33,13 +34,16 @@ Collect = Callable[[LazyDataset], Dataset]
 """Computes a plan, as the job says: by its executor, and with its answer to bad rows."""
 
 
-def plan_of(job: JobFile, collect: Collect | None = None) -> LazyDataset:
+def plan_of(
+    job: JobFile, collect: Collect | None = None, timed: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> LazyDataset:
     """The job's source and steps.
 
     Args:
         job: the job.
         collect: is given to `pipe` steps, which compute with it what they have to know; None ends the plan in front of
             the first of them.
+        timed: is entered while a `pipe` step is made.
 
     Raises:
         NoMatchError: a pattern of the source matches no file.
@@ -63,7 +67,8 @@ def plan_of(job: JobFile, collect: Collect | None = None) -> LazyDataset:
         elif collect is None:
             break
         else:
-            lazy = _piped(lazy, collect, step.pipe, f"{place}.pipe")
+            with timed():
+                lazy = _piped(lazy, collect, step.pipe, f"{place}.pipe")
     return lazy
 
 
@@ -90,7 +95,8 @@ def run_job(
         with Engine(job.run.executor, pool, address) as engine:
             report.executors = engine.used
             with _timed(report, "planning"):
-                lazy = plan_of(job, partial(_collect, engine=engine, progress=progress, errors=errors))
+                collect = partial(_collect, engine=engine, progress=progress, errors=errors)
+                lazy = plan_of(job, collect, partial(_timed, report, "pipe steps"))
                 report.source = _describe_source(job, lazy)
             with _timed(report, "computing"):
                 results = _compute(report, lazy, engine, progress, errors, report_directory(job))
@@ -102,8 +108,8 @@ def run_job(
 
 def report_directory(job: JobFile) -> Path:
     """Where the report of a job goes: a local directory, that of the job's name where the output is under a URL."""
-    output = job.output.path.rstrip("/")
-    return Path(job.run.report_dir or f"{job.name if '://' in output else output}.run")
+    output = without_local_scheme(job.output.path).rstrip("/")
+    return Path(job.run.report_dir or f"{job.name if is_url(output) else output}.run")
 
 
 def import_function(reference: str, place: str) -> Callable[..., Any]:
@@ -218,11 +224,9 @@ def _write(
         groups_of(dataset.shards, max_bytes),
         dataset.schema,
         dataset.fingerprint,
-        engine,
-        lazy.workspace.store,
+        ExportRun(engine, lazy.workspace.store, progress or Silent()),
         cut=max_bytes,
         lineage={"job": job.name, "paths": job.source.paths, "steps": [step.label for step in lazy.plan.steps]},
-        progress=progress,
     )
     directory = output.directory
     return {
@@ -255,11 +259,15 @@ def _write_for_others(job: JobFile, dataset: Dataset, engine: Engine, progress: 
 
 @contextmanager
 def _timed(report: Report, phase: str) -> Iterator[None]:
+    """Add to the time of a phase, but for that of phases within it."""
+    report.seconds.setdefault(phase, 0.0)
+    others = sum(report.seconds.values())
     started = time.perf_counter()
     try:
         yield
     finally:
-        report.seconds[phase] = time.perf_counter() - started
+        within = sum(report.seconds.values()) - others
+        report.seconds[phase] += time.perf_counter() - started - within
 
 
 @contextmanager

@@ -57,13 +57,14 @@ class Explanation:
         return "\n".join([*head, *rows, f"{len(self.shards)} shards: {self.hits} hits, {missing} to compute"])
 
 
-def explain(plan: Plan, workspace: Workspace, *, quarantine: bool = False) -> Explanation:
+def explain(plan: Plan, workspace: Workspace, *, quarantine: bool = False, is_whole: bool = True) -> Explanation:
     """Say for each shard of a plan whether its result exists, and if not, what changed since it last had one.
 
     Args:
         plan: shards and steps.
         workspace: holds the results.
         quarantine: whether the run that is asked about sets bad rows aside.
+        is_whole: whether the run has no steps after those of the plan.
     """
     now, later = plan.head()
     resolution = resolve(now, workspace, quarantine=quarantine)
@@ -71,7 +72,7 @@ def explain(plan: Plan, workspace: Workspace, *, quarantine: bool = False) -> Ex
     if later:
         steps.append("(all above is run first: the next step needs the number of rows of each shard)")
         steps += _described(Chain.of(later, now.steps_before + len(resolution.chain.steps)))
-    reasons = _Reasons(resolution.chain, workspace)
+    reasons = _Reasons(resolution.chain, workspace, is_whole=is_whole)
     shards = [
         ShardExplanation(state.shard.label, state.result is not None, reasons.of(state)) for state in resolution.states
     ]
@@ -96,9 +97,10 @@ def _described(chain: Chain) -> list[str]:
 class _Reasons:
     """Reasons for the shards of one plan; what is said of the steps is found once, for most shards share it."""
 
-    def __init__(self, chain: Chain, workspace: Workspace) -> None:
+    def __init__(self, chain: Chain, workspace: Workspace, *, is_whole: bool) -> None:
         self._chain = chain
         self._workspace = workspace
+        self._is_whole = is_whole
         self._of_steps: dict[tuple[tuple[str, str], ...], list[str]] = {}
 
     def of(self, state: ShardState) -> str:
@@ -153,5 +155,6 @@ class _Reasons:
             known = explain_difference(old, self._chain.fingerprints[number].parts) if old is not None else []
             was = f", which was `{old_label}`," if old_label != label else ""
             changes.append(f"{name}{was}: {'; '.join(known)}" if known else f"{name}{was} changed")
-        changes += [f"step `{label}` is no longer there" for label, _ in origin.steps[len(steps) :]]
+        if self._is_whole:
+            changes += [f"step `{label}` is no longer there" for label, _ in origin.steps[len(steps) :]]
         return changes

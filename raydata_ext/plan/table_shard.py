@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -136,5 +136,6 @@ def _digest_of_plain(replays: tuple[OperationState, ...]) -> str:
 
 
 def _piece(path: str) -> Piece:
-    stat = Path(path).stat()
-    return Piece(InputFile(path, Path(path).name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}"))
+    stat = os.stat(path)  # noqa: PTH116 - for thousands of files a Path costs more than the call
+    name = path.rpartition("/")[2]
+    return Piece(InputFile(path, name, stat.st_size, f"{stat.st_mtime_ns}:{stat.st_ino}"))

@@ -7,6 +7,8 @@ more, and misses are not explained; they are in the user's own cache directory, 
 from __future__ import annotations
 
 import os
+import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
@@ -14,10 +16,13 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 import xxhash
 
 from raydata_ext.plan.history import History
+from raydata_ext.remote import absolute_place, is_url
 from raydata_ext.sources import IdentityIndex
 from raydata_ext.store import NodeCache, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from raydata_ext.remote import StorageOptions
 
 CACHE_VARIABLE = "RAYDATA_EXT_CACHE"
@@ -58,11 +63,9 @@ class Workspace:
 
     def __post_init__(self) -> None:
         own = Path.home() / ".cache" / "raydata_ext"
-        chosen = os.fspath(self.cache_dir or os.environ.get(CACHE_VARIABLE) or own).removeprefix("file://")
-        is_url = "://" in chosen
-        path = chosen.rstrip("/") if is_url else str(Path(chosen).expanduser().absolute())
-        memories = own / "of_urls" / xxhash.xxh3_64_hexdigest(path.encode()) if is_url else Path(path)
-        local = None if self.local_dir is None else str(Path(self.local_dir).expanduser().absolute())
+        path = absolute_place(self.cache_dir or os.environ.get(CACHE_VARIABLE) or own)
+        memories = own / "of_urls" / xxhash.xxh3_64_hexdigest(path.encode()) if is_url(path) else Path(path)
+        local = None if self.local_dir is None else absolute_place(self.local_dir)
         object.__setattr__(self, "path", path)
         object.__setattr__(self, "copies", NodeCache(local, self.max_local_bytes))
         store = Store.open(
@@ -84,10 +87,23 @@ class Workspace:
             return cls(cache_dir, dict(storage_options or {}))
         return cache_dir if storage_options is None else replace(cache_dir, storage_options=dict(storage_options))
 
+    @contextmanager
+    def temporary(self) -> Iterator[Workspace]:
+        """A place below this one for results that are removed at the end; whoever sees this one sees it."""
+        place = Workspace(
+            f"{self.path}/in-memory-{secrets.token_hex(8)}", self.storage_options, self.local_dir, self.max_local_bytes
+        )
+        for memory in ("index", "history"):  # what is known of inputs stays known
+            object.__setattr__(place, memory, getattr(self, memory))
+        try:
+            yield place
+        finally:
+            place.store.remove_all()
+
     @property
     def local_directory(self) -> str:
         """The path, which all workers must see; empty where it is a URL."""
-        return "" if "://" in self.path else self.path
+        return "" if is_url(self.path) else self.path
 
     def __reduce__(self) -> tuple[type[Workspace], tuple[object, ...]]:
         return type(self), (self.path, self.storage_options, self.local_dir, self.max_local_bytes)

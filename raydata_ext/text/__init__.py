@@ -35,8 +35,7 @@ from raydata_ext.text.contract.fairseq_dataset import EpochListening, FairseqDat
 from raydata_ext.text.contract.iterable_dataset import FairseqIterableDataset
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.filter_by_size import filter_by_size
-from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
-from raydata_ext.text.indexed.indexed_dataset import IndexedDataset, IndexedDatasetBuilder
+from raydata_ext.text.indexed.indexed_dataset import IndexedCachedDataset, IndexedDataset, IndexedDatasetBuilder
 from raydata_ext.text.indexed.loading import infer_language_pair, load_indexed_dataset, make_builder, make_dataset
 from raydata_ext.text.indexed.mmap_builder import MMapIndexedDatasetBuilder
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
@@ -91,9 +90,6 @@ from raydata_ext.text.wrappers.transform_eos_dataset import TransformEosDataset
 from raydata_ext.text.wrappers.transform_eos_lang_pair_dataset import TransformEosLangPairDataset
 from raydata_ext.text.wrappers.word_noising import UnsupervisedMTNoising, WordDropout, WordNoising, WordShuffle
 from raydata_ext.text.wrappers.xlco_dataset import XlcoDataset
-
-IndexedCachedDataset = IndexedDataset
-"""fairseq's name for one whose items are in memory: mapped files are, as far as they are used."""
 
 __all__ = [
     "AppendTokenDataset",
@@ -179,5 +175,4 @@ __all__ = [
     "post_process",
     "process_bpe_symbol",
     "tokenize_line",
-    "write_indexed_dataset",
 ]

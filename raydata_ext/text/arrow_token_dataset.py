@@ -88,7 +88,8 @@ class ArrowTokenDataset(FairseqDataset):
         return lengths
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"_table": self._table, "_column": self._column}
+        views = {"_chunks", "_starts", "_lengths"}  # of mapped files, which are mapped anew
+        return {name: value for name, value in self.__dict__.items() if name not in views}
 
 
 class _Chunk(NamedTuple):

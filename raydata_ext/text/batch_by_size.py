@@ -65,7 +65,7 @@ def batch_by_size(
         limits = np.full(len(rows), NO_LIMIT, np.int32)
     else:
         limits = _limits(rows, _sizes(rows, num_tokens_fn, num_tokens_vec), max_tokens, shapes)
-    np.minimum(limits, max_sentences or NO_LIMIT, out=limits)
+    np.minimum(limits, min(max_sentences or NO_LIMIT, NO_LIMIT), out=limits)
     return Batches(rows, _boundaries(limits, required_batch_size_multiple))
 
 

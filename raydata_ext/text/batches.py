@@ -62,8 +62,11 @@ class Batches(Sequence[NDArray[np.integer[Any]]]):
         if table.column_names != [COLUMN] or table.num_rows == 0 or not pa.types.is_large_list(table.schema[0].type):
             raise CorruptFileError(f"{path}: no file of batches, it holds {table.schema.to_string()!r}")
         lists = table.column(COLUMN).chunk(0)
-        # The first list is empty: so a file without batches still has the type of its rows.
-        batches = cls(lists.values.to_numpy(), lists.offsets.to_numpy()[1:])
+        try:
+            # The first list is empty: so a file without batches still has the type of its rows.
+            batches = cls(lists.values.to_numpy(), lists.offsets.to_numpy()[1:])
+        except ValueError as error:
+            raise CorruptFileError(f"{path}: a damaged file of batches: {error}") from error
         batches._path = str(path)
         return batches
 

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from raydata_ext.dataset import Dataset, LazyDataset, scan_dataset
 from raydata_ext.sources.token_types import best_fitting_int_dtype
-from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
 from raydata_ext.text.line_encoding import (
     LINES_AT_A_TIME,
     TOKENS,
@@ -85,7 +84,7 @@ class Binarized:
 
     def write_indexed(self, prefix: str | os.PathLike[str]) -> None:
         """Write the tokens as `prefix.bin` and `prefix.idx`, as `MMapIndexedDataset` and fairseq read them."""
-        write_indexed_dataset(self.dataset, prefix, column=self.column, dtype=best_fitting_int_dtype(self.vocab_size))
+        self.dataset.to_fairseq(prefix, column=self.column, dtype=best_fitting_int_dtype(self.vocab_size))
 
 
 class Binarizer:

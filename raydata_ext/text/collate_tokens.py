@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from raydata_ext.text.contract.tensors import tensor_kind, to_array, to_tensors
+from raydata_ext.text.contract.tensors import dtype_of_batch, tensor_kind, to_array, to_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def collate_tokens(
         return_tensors: "np", "pt", or None for torch tensors where torch is installed.
 
     Returns:
-        Shape (rows, width), of the type of the first value.
+        Shape (rows, width), of the type of the first value; int64 where that is uint16 or uint32.
 
     Raises:
         ValueError: there are no values, or `pad_to_multiple` is not positive.
@@ -128,7 +128,7 @@ def collate_tokens(
     if pad_to_bsz is not None and pad_to_bsz > len(lengths):
         lengths = np.append(lengths, np.zeros(pad_to_bsz - len(lengths), np.int64))
     padding = Padding(pad_idx, left_pad, pad_to_length, pad_to_multiple)
-    matrix = padding.fill(tokens, padding.mask(lengths), to_array(values[0]).dtype)
+    matrix = padding.fill(tokens, padding.mask(lengths), dtype_of_batch(to_array(values[0]).dtype))
     return to_tensors(matrix, tensor_kind(return_tensors))
 
 

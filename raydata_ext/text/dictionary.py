@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raydata_ext.store.atomic_files import write_file_atomically
+from raydata_ext.text.contract.tensors import to_array
 from raydata_ext.text.dictionary_file import (
     EXTRA_ROLE,
     DictionaryFileError,
@@ -152,7 +153,7 @@ class Dictionary:
             include_eos: whether eos stays in.
             separator: stands between symbols.
         """
-        tokens = np.asarray(tensor)
+        tokens = np.asarray(to_array(tensor))
         if tokens.ndim > 1:
             rest = (bpe_symbol, escape_unk, extra_symbols_to_ignore, unk_string, include_eos, separator)
             return "\n".join(self.string(line, *rest) for line in tokens)

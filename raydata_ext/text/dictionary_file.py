@@ -25,6 +25,7 @@ File: TypeAlias = str | os.PathLike[str] | IO[str]
 OVERWRITE_FLAG = "#fairseq:overwrite"
 SPECIAL_FLAG = "#special:"
 EXTRA_ROLE = "extra"
+ROLES = ("bos", "pad", "eos", "unk", EXTRA_ROLE)
 
 
 class DictionaryFileError(ReadError, RuntimeError):
@@ -98,6 +99,8 @@ def _parse(line: str, place: str) -> Entry:
     rest, _, field = line.rstrip().rpartition(" ")
     overwrite = field == OVERWRITE_FLAG
     roles = tuple(field[len(SPECIAL_FLAG) :].split(",")) if field.startswith(SPECIAL_FLAG) else ()
+    if not set(roles) <= set(ROLES):
+        raise DictionaryFileError(f"{place}: unknown role in {field!r}; roles are {', '.join(ROLES)}")
     if overwrite or roles:
         rest, _, field = rest.rpartition(" ")
     try:

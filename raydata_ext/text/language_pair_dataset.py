@@ -96,6 +96,9 @@ class LanguagePairDataset(ParentDataset):
             self._sides.append(_side(self, "target", tgt, tgt_sizes, len(src)))
         elif align_dataset is not None:
             raise ValueError("LanguagePairDataset: alignments need a target side; give tgt")
+        for name, rows in (("align_dataset", align_dataset), ("constraints", constraints)):
+            if rows is not None and len(rows) != len(src):
+                raise ValueError(f"LanguagePairDataset: {len(src)} sources, but {name} has {len(rows)} rows")
         self.src_dict = src_dict
         self.tgt_dict = tgt_dict
         self.left_pad_source = left_pad_source
@@ -142,15 +145,16 @@ class LanguagePairDataset(ParentDataset):
 
     @override
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        sources = map(self._source, children.items_of(self.src, indices))
-        targets = map(self._target, [None] * len(indices) if self.tgt is None else children.items_of(self.tgt, indices))
+        rows = [position(index, self) for index in indices]
+        sources = map(self._source, children.items_of(self.src, rows))
+        targets = map(self._target, [None] * len(rows) if self.tgt is None else children.items_of(self.tgt, rows))
         samples = [
-            {"id": index, "source": source, "target": target}
-            for index, source, target in zip(indices, sources, targets, strict=True)
+            {"id": row, "source": source, "target": target}
+            for row, source, target in zip(rows, sources, targets, strict=True)
         ]
         for key, dataset in (("alignment", self.align_dataset), ("constraints", self.constraints)):
             if dataset is not None:
-                for sample, item in zip(samples, children.items_of(dataset, indices), strict=True):
+                for sample, item in zip(samples, children.items_of(dataset, rows), strict=True):
                     sample[key] = item
         return [self._bucketed(sample) for sample in samples] if self.num_buckets else samples
 

@@ -67,8 +67,8 @@ class MonolingualDataset(BaseWrapperDataset):
         self.add_bos_token = add_bos_token
         if sizes is not None:
             self.sizes = sizes
-            if self.sizes_at(slice(None)).shape != (len(dataset),):
-                raise ValueError(f"MonolingualDataset: {len(dataset)} rows need as many sizes; got {sizes!r:.100}")
+            if np.ndim(self.sizes) > 1:
+                raise ValueError(f"MonolingualDataset: sizes are of shape {np.shape(sizes)}; give one number a row")
         for target in targets or ():
             if target not in TARGETS:
                 raise ValueError(f"MonolingualDataset: there is no target {target!r}; targets are {', '.join(TARGETS)}")
@@ -113,7 +113,7 @@ class MonolingualDataset(BaseWrapperDataset):
     @override
     def sizes_at(self, rows: Rows) -> IntArray:
         sizes = children.lengths_of(self.dataset, rows) if self._sizes is None else self._sizes[rows]
-        return sizes + 1 if self.add_bos_token else sizes
+        return np.add(sizes, 1, dtype=np.int64) if self.add_bos_token else sizes
 
     @override
     def ordered_indices(self) -> NDArray[np.int64]:

@@ -15,7 +15,6 @@ import numpy as np
 from raydata_ext.errors import ReadError
 from raydata_ext.text.arrow_token_dataset import ArrowTokenDataset
 from raydata_ext.text.binarizer import Binarized, Binarizer
-from raydata_ext.text.indexed.from_dataset import write_indexed_dataset
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 from raydata_ext.text.tokenizer import tokenize_line
 
@@ -85,7 +84,7 @@ class ParallelCorpus:
             dictionary.save(place / f"dict.{lang}.txt")
             side.write_indexed(place / f"{split}.{pair}.{lang}")
         if self.alignments is not None:
-            write_indexed_dataset(self.alignments, place / f"{split}.align.{pair}", dtype=np.int32)
+            self.alignments.to_fairseq(place / f"{split}.align.{pair}", dtype=np.int32)
 
 
 def binarize_parallel(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -78,7 +79,7 @@ class IndexedRawTextDataset(FairseqDataset):
 
 
 def _read_lines(path: Path) -> list[str]:
-    lines = path.read_bytes().split(b"\n")
+    lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     if not lines[-1]:
         lines.pop()
     decoded = []

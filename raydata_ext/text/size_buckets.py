@@ -21,7 +21,8 @@ def get_buckets(sizes: ArrayLike, num_buckets: int) -> NDArray[np.integer[Any]]:
         num_buckets: how many sizes at most.
 
     Returns:
-        The upper ends of the buckets, ascending; the last is the largest size. None where there are no rows.
+        The upper ends of the buckets, ascending, shape (buckets,); the last is the largest size. Without rows there are
+        no buckets.
 
     Raises:
         ValueError: `num_buckets` is not positive.
@@ -51,5 +52,6 @@ def get_bucketed_sizes(orig_sizes: ArrayLike, buckets: ArrayLike) -> NDArray[np.
         raise ValueError(f"size {sizes[position]} at index {position} is negative")
     bucket = np.searchsorted(ends, sizes)
     inside = bucket < len(ends)
+    sizes = sizes.astype(np.result_type(sizes, ends), copy=False) if inside.any() else sizes
     sizes[inside] = ends[bucket[inside]]
     return sizes

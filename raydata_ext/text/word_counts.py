@@ -91,10 +91,12 @@ def total_counts(counted: Dataset) -> pa.Table:
     """
     total = COUNTS.empty_table()
     waiting: list[pa.RecordBatch] = []
+    rows = 0
     for part in counted.table.iter_batches():
         waiting.append(part)
-        if sum(batch.num_rows for batch in waiting) > ROWS_BEFORE_SUM:
-            total, waiting = _sum(total, waiting), []
+        rows += part.num_rows
+        if rows > ROWS_BEFORE_SUM:
+            total, waiting, rows = _sum(total, waiting), [], 0
     return _sum(total, waiting).sort_by("word")
 
 

@@ -87,6 +87,13 @@ def test_what_it_found_out_is_part_of_the_key(job, tmp_path):
     assert changed.totals()["computed"] == changed.totals()["shards"] == 2
 
 
+def test_what_it_computes_is_a_phase_of_its_own_in_the_report(job):
+    report = run_job(job(a="c\na\n", b="b\n"))
+    *phases, total = report.seconds
+    assert (phases, total) == (["planning", "pipe steps", "computing", "writing"], "total")
+    assert sum(report.seconds[phase] for phase in phases) <= report.seconds["total"]
+
+
 def test_without_a_run_the_plan_ends_in_front_of_it_and_nothing_is_called(job, tmp_path):
     plan = plan_of(job(a="c\n"))
     assert plan.plan.steps == ()
@@ -94,6 +101,14 @@ def test_without_a_run_the_plan_ends_in_front_of_it_and_nothing_is_called(job, t
     assert "up to `pipe_steps_" in shown.output
     assert "the steps from there on are made when it runs" in shown.output
     assert not (tmp_path / "marker").exists()
+
+
+def test_steps_that_it_made_in_an_earlier_run_are_not_said_to_be_gone(job):
+    run_job(job(a="c\n"))
+    job(a="d\n")
+    shown = CliRunner().invoke(app, ["explain", "job.yaml"]).output
+    assert "1 shards: 0 hits, 1 to compute" in shown
+    assert "no longer there" not in shown
 
 
 def test_what_gives_no_plan_is_named(job):

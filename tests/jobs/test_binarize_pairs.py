@@ -171,3 +171,24 @@ def test_a_small_model_trains_on_the_pairs(run):
     losses = list(train(corpus.pairs(), steps=60, max_tokens=400))
     assert len(losses) == 60
     assert np.mean(losses[-5:]) < 0.6 * losses[0]
+
+
+def test_training_before_the_pairs_are_made_says_how_to_make_them(tmp_path, capsys):
+    pytest.importorskip("torch")
+    from jobs.train_pairs import main
+
+    with pytest.raises(SystemExit) as stopped:
+        main(["--data", str(tmp_path / "none"), "--dictionaries", str(tmp_path)])
+    assert stopped.value.code == 1
+    assert "raydata-ext run jobs/binarize_pairs.yaml" in capsys.readouterr().err
+
+
+def test_training_prints_the_share_of_unknown_words_of_each_side(run, tmp_path, capsys):
+    pytest.importorskip("torch")
+    from jobs.train_pairs import main
+
+    run()
+    main(["--data", str(tmp_path / "out"), "--dictionaries", str(tmp_path / "dictionaries"), "--steps", "1"])
+    source, target, step = capsys.readouterr().out.splitlines()
+    assert all("% replaced (by <unk>)" in line for line in (source, target))
+    assert step.startswith("step 1: loss ")

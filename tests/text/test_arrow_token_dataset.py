@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import raydata_ext as rdx
 from raydata_ext.dataset import Dataset, load_from_disk
 from raydata_ext.errors import SchemaError
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, ShardWriter, concat_tables
@@ -122,3 +123,26 @@ def test_nulls_are_errors_that_name_the_row():
     with pytest.raises(SchemaError, match="'input_ids', row 1: a token is null"):
         ArrowTokenDataset(InMemoryTable(tokens)).sizes  # noqa: B018 - asking is the point
     assert ArrowTokenDataset(InMemoryTable(tokens).slice(2))[0].tolist() == [3]
+
+
+def test_a_copy_in_another_process_makes_the_same_kind_of_batches():
+    dataset = ArrowTokenDataset(InMemoryTable(pa.table({"input_ids": ROWS})))
+    dataset.return_tensors = "np"
+    assert pickle.loads(pickle.dumps(dataset)).return_tensors == "np"
+
+
+def test_rows_that_were_chosen_and_ordered_are_the_items():
+    dataset = rdx.Dataset.from_dict({"input_ids": [[row] * (row % 4) for row in range(20)]})
+    chosen = rdx.concatenate_datasets([dataset.select([7, 3, 3]), dataset.shuffle(seed=1), dataset.select([])])
+    tokens = pickle.loads(pickle.dumps(ArrowTokenDataset(chosen)))
+    assert [item.tolist() for item in tokens] == chosen["input_ids"][:]
+    assert tokens.sizes.tolist() == list(map(len, chosen["input_ids"]))
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int32()), pa.large_list(pa.int64()), pa.list_(pa.int8(), 2)])
+def test_parts_of_columns_are_read_where_they_begin(kind):
+    whole = pa.array([[1, 2], None, [3, 4], [5, 6], [7, None]], kind)
+    column = pa.chunked_array([whole.slice(2, 2), whole.slice(0, 1), whole[:0], whole.slice(3, 1)])
+    dataset = ArrowTokenDataset(InMemoryTable(pa.table({"input_ids": column})))
+    assert [item.tolist() for item in dataset] == [[3, 4], [5, 6], [1, 2], [5, 6]]
+    assert dataset.sizes.tolist() == [2] * 4

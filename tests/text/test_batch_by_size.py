@@ -137,3 +137,8 @@ def test_fixed_shapes_say_how_many_rows_a_batch_may_have():
 def test_arguments_that_do_not_go_together_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         batch_by_size([0, 1], **arguments)
+
+
+def test_a_limit_past_32_bits_is_no_limit():
+    assert lists(batch_by_size([4, 5, 6], max_sentences=2**40)) == [[4, 5, 6]]
+    assert lists(batch_by_size([4, 5, 6], num_tokens_vec=[1, 2, 3], max_tokens=2**40)) == [[4, 5, 6]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from raydata_ext.errors import CorruptFileError
@@ -61,8 +62,6 @@ def test_a_large_file_of_batches_is_mapped_and_not_copied(tmp_path):
 
 
 def test_another_file_is_refused(tmp_path, batches):
-    import pyarrow as pa
-
     table = pa.record_batch({"other": [1]})
     with ShardWriter(tmp_path / "other.arrow", table.schema) as writer:
         writer.write(table)
@@ -74,3 +73,12 @@ def test_another_file_is_refused(tmp_path, batches):
 def test_boundaries_that_do_not_fit_are_refused(boundaries):
     with pytest.raises(ValueError, match="boundaries"):
         Batches(np.arange(5), np.array(boundaries, np.int64))
+
+
+@pytest.mark.parametrize("boundaries", [[0, 0, 3, 2, 5], [0, 1, 2, 5]])
+def test_a_damaged_file_is_named(tmp_path, boundaries):
+    lists = pa.LargeListArray.from_arrays(pa.array(boundaries, pa.int64()), pa.array(np.arange(5)))
+    with ShardWriter(tmp_path / "batches.arrow", pa.schema([("indices", lists.type)])) as writer:
+        writer.write(pa.record_batch({"indices": lists}))
+    with pytest.raises(CorruptFileError, match=r"batches\.arrow: .*boundaries"):
+        Batches.open(tmp_path / "batches.arrow")

@@ -49,6 +49,12 @@ def test_the_type_of_the_first_value_is_kept(dtype):
     assert collate_tokens([np.ones(2, dtype), np.ones(1, np.int64)], 0, return_tensors="np").dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_tokens_of_files_become_int64_since_torch_does_not_compute_with_their_types(dtype):
+    matrix = collate_tokens([np.array([40_000, 5], dtype), np.array([6], dtype)], -100, return_tensors="np")
+    assert (matrix.dtype, matrix.tolist()) == (np.int64, [[40_000, 5], [6, -100]])
+
+
 def test_tensors_in_and_out_have_equal_values():
     torch = pytest.importorskip("torch")
     matrix = collate_tokens([torch.tensor([4, 5], dtype=torch.int32), torch.tensor([6])], 1)

@@ -254,3 +254,9 @@ def test_a_text_file_is_counted_word_by_word_with_an_eos_a_line(tmp_path):
     Dictionary.add_file_to_dictionary(path, dictionary)
     assert dictionary.symbols[4:] == ["a", "b", "c", "é"]
     assert dictionary.count == [1, 1, 5, 1, 3, 1, 1, 1]
+
+
+def test_an_unknown_role_in_a_file_is_an_error_that_names_the_line(tmp_path):
+    (tmp_path / "dict.txt").write_text("a 5\nb 6 #special:pda\n")
+    with pytest.raises(DictionaryFileError, match="line 2: unknown role in '#special:pda'; roles are bos, pad,"):
+        Dictionary.load(tmp_path / "dict.txt")

@@ -219,3 +219,15 @@ def test_children_are_told_of_epochs_and_prefetching():
 def test_it_travels_to_another_process():
     copy = pickle.loads(pickle.dumps(pairs([[5, 2]], [[7, 2]])))
     assert copy[0]["target"].tolist() == [7, 2]
+
+
+def test_a_row_asked_for_from_the_end_among_others_has_its_own_number():
+    dataset = pairs([[5, 2], [6, 2]], [[7, 2], [8, 2]])
+    assert [sample["id"] for sample in dataset.__getitems__([-1, -2])] == [1, 0]
+
+
+@pytest.mark.parametrize("name", ["align_dataset", "constraints"])
+def test_what_belongs_to_rows_must_have_as_many(name):
+    rows = [np.array([0, 0])] * 3
+    with pytest.raises(ValueError, match=f"2 sources, but {name} has 3 rows"):
+        pairs([[5, 2], [6, 2]], [[7, 2], [8, 2]], **{name: rows})

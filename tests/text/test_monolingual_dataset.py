@@ -101,8 +101,10 @@ def test_batches_can_have_fixed_shapes():
 def test_unknown_targets_and_sizes_that_do_not_fit_are_errors():
     with pytest.raises(ValueError, match="no target 'next'; targets are self, future, past"):
         monolingual([], ["next"])
-    with pytest.raises(ValueError, match="1 rows need as many sizes"):
+    with pytest.raises(ValueError, match="2 sizes for 1 rows"):
         MonolingualDataset([np.array([2])], [1, 2], VOCAB, VOCAB, False, False)
+    with pytest.raises(ValueError, match=r"shape \(1, 2\); give one number a row"):
+        MonolingualDataset([np.array([2])], [[1, 2]], VOCAB, VOCAB, False, False)
 
 
 def test_no_targets_at_all_are_like_none():
@@ -117,3 +119,9 @@ def test_torch_and_numpy_batches_are_equal():
     assert isinstance(tensors["target"][1], torch.Tensor)
     assert [target.tolist() for target in tensors["target"]] == [target.tolist() for target in arrays["target"]]
     assert tensors["net_input"]["src_tokens"].tolist() == arrays["net_input"]["src_tokens"].tolist()
+
+
+def test_sizes_of_few_bits_do_not_wrap_where_a_token_is_added():
+    child = ListDataset([np.arange(255)], [255])
+    dataset = MonolingualDataset(child, np.array([255], np.uint8), VOCAB, add_bos_token=True)
+    assert (dataset.size(0), len(dataset[0]["source"])) == (256, 256)

@@ -54,3 +54,11 @@ def test_bytes_that_are_no_text_are_an_error_that_names_the_line(tmp_path, dicti
     path.write_bytes(b"the\ncat \xff\n")
     with pytest.raises(ReadError, match="line 2: not UTF-8 at byte 4"):
         IndexedRawTextDataset(path, dictionary)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path):
+    dictionary = Dictionary()
+    dictionary.add_symbol("a")
+    (tmp_path / "text").write_bytes(b"\xef\xbb\xbfa\r\na\r\n")
+    dataset = IndexedRawTextDataset(tmp_path / "text", dictionary)
+    assert [item.tolist() for item in dataset] == [[4, 2], [4, 2]]

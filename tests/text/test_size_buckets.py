@@ -36,3 +36,7 @@ def test_no_bucket_and_a_negative_size_are_errors_that_say_so():
 
 def test_without_rows_there_are_no_buckets():
     assert get_buckets([], 3).tolist() == get_bucketed_sizes([], [2]).tolist() == []
+
+
+def test_a_bucket_beyond_the_type_of_the_sizes_does_not_wrap():
+    assert get_bucketed_sizes(np.array([1, 65_535], np.uint16), [10, 70_000]).tolist() == [10, 70_000]

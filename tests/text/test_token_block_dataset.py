@@ -24,6 +24,14 @@ def test_blocks_by_mode():
     assert [block.tolist() for block in blocks(rows, None, "eos")] == rows
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64])
+@pytest.mark.parametrize("mode", ["none", "complete", "eos"])
+def test_sizes_may_be_of_any_integer_type(dtype, mode):
+    rows = [np.full(200, 7), np.full(100, 8)]
+    dataset = TokenBlockDataset(rows, np.array([200, 100], dtype), 200, PAD, EOS, mode)
+    assert [len(block) for block in dataset] == dataset.sizes.tolist() == [200, 100]
+
+
 @given(CORPUS, st.integers(1, 9), st.sampled_from(["none", "complete", "complete_doc", "eos"]))
 @settings(max_examples=150, deadline=None)
 def test_blocks_are_runs_of_the_corpus_and_as_long_as_sizes_say(rows, block_size, mode):

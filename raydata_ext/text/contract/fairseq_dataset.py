@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 
 class EpochListening:
-    """What wants to know of each new epoch."""
+    """What wants to know of each new epoch.
+
+    Attributes:
+        epoch: the one that it was told last; 0 before the first.
+    """
+
+    epoch: int = 0
 
     @property
     def can_reuse_epoch_itr_across_epochs(self) -> bool:
@@ -37,6 +43,7 @@ class EpochListening:
 
     def set_epoch(self, epoch: int) -> None:
         """Take note of the epoch that is about to begin."""
+        self.epoch = epoch
 
 
 class FairseqDataset(EpochListening, ABC):
@@ -99,12 +106,18 @@ class FairseqDataset(EpochListening, ABC):
 
     @property
     def sizes(self) -> Sizes:
-        """Lengths of all rows: shape (rows,), or (rows, sides), or a dict of such; can be set."""
+        """Lengths of all rows: shape (rows,), or (rows, sides), or a dict of such.
+
+        They can be set where the dataset does not compute them.
+        """
         return self.sizes_at(slice(None))
 
     @sizes.setter
     def sizes(self, sizes: Any) -> None:
-        self._sizes = as_sizes(sizes, self)
+        lengths = as_sizes(sizes, self)
+        if len(lengths) != len(self):
+            raise ValueError(f"{type(self).__name__}: {len(lengths)} sizes for {len(self)} rows; give one a row")
+        self._sizes = lengths
 
     def sizes_at(self, rows: Rows) -> Sizes:
         """Return the lengths of some rows.
@@ -151,10 +164,10 @@ class FairseqDataset(EpochListening, ABC):
         """Cut ordered rows into batches; see `batch_by_size`. Sizes are looked at only if there is a limit for them."""
         rows = np.asarray(indices, np.int64)
         shapes = self.get_batch_shapes()
-        counts = max_tokens is not None or shapes is not None
+        counts = max_tokens not in {None, -1} or shapes is not None
         return batch_by_size(
             rows,
-            num_tokens_vec=self.num_tokens_vec(rows) if counts else np.zeros(len(rows), np.int8),
+            num_tokens_vec=self.num_tokens_vec(rows) if counts else None,
             max_tokens=max_tokens,
             max_sentences=max_sentences,
             required_batch_size_multiple=required_batch_size_multiple,

@@ -27,7 +27,7 @@ Size: TypeAlias = "int | tuple[int, ...] | dict[str, Size]"
 
 
 def as_sizes(sizes: Any, owner: object) -> IntArray:
-    """Return what a user gives as sizes as an array; arrays of integers are not copied.
+    """Return what a user gives as sizes as an array; arrays of integers are not copied, save those of uint64.
 
     Args:
         sizes: an array, list or tensor of integers, of one or two dimensions.
@@ -44,6 +44,8 @@ def as_sizes(sizes: Any, owner: object) -> IntArray:
             f"{type(owner).__name__}: sizes must be integers of shape (rows,) or (rows, sides), "
             f"not {array.dtype} of shape {array.shape}"
         )
+    if array.dtype == np.uint64:
+        array = array.astype(np.int64)  # the sum of both would be floats
     if array.dtype.kind == "i" and array.size and array.min() < 0:
         row = np.unravel_index(array.argmin(), array.shape)[0]
         raise ValueError(f"{type(owner).__name__}: the size of row {row} is {array.min()}, but must not be negative")

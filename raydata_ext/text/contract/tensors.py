@@ -1,7 +1,8 @@
 """Arrays inside, tensors at the edge.
 
 Items, and all that datasets hand to one another, are numpy arrays. A batch becomes torch tensors where it leaves
-through `collater`, and only there; both ways share the memory, so the values are equal and nothing is copied.
+through `collater`, and only there. Values are equal, and memory is shared where torch can: uint16 and uint32, with
+which it does not compute, become int64, and what is read-only (a view of a mapped file) or runs backwards is copied.
 """
 
 from __future__ import annotations
@@ -40,9 +41,7 @@ def to_tensors(batch: Any, kind: TensorKind) -> Any:
     """Return a batch with all arrays in it, at any depth, as the kind asked for; other values stay what they are."""
     if kind == "np":
         return to_arrays(batch)
-    import torch  # noqa: PLC0415 - optional
-
-    return _map_leaves(batch, lambda leaf: torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf)
+    return _map_leaves(batch, lambda leaf: _tensor(leaf) if isinstance(leaf, np.ndarray) else leaf)
 
 
 def to_arrays(batch: Any) -> Any:
@@ -70,6 +69,20 @@ def to_tokens(item: Any) -> NDArray[np.int64]:
             raise TypeError(f"tokens must be integers, but are {tokens.dtype}")
         return np.empty(tokens.shape, np.int64)
     return tokens.astype(np.int64, copy=False)
+
+
+def dtype_of_batch(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type in a batch of what has this one in items: int64 where torch would not compute with it."""
+    return np.dtype(np.int64) if dtype in {np.dtype(np.uint16), np.dtype(np.uint32)} else dtype
+
+
+def _tensor(array: NDArray[Any]) -> Any:
+    import torch  # noqa: PLC0415 - optional
+
+    array = array.astype(dtype_of_batch(array.dtype), copy=False)
+    if not array.flags.writeable or min(array.strides, default=0) < 0:
+        array = array.copy()
+    return torch.from_numpy(array)
 
 
 @lru_cache(maxsize=1)

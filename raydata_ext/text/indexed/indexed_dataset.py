@@ -29,15 +29,14 @@ from typing_extensions import override
 from raydata_ext.errors import DamagedInputError
 from raydata_ext.sources.token_types import DTYPES, cast_tokens, code
 from raydata_ext.store.atomic_files import write_file_atomically
-from raydata_ext.table import temporary_name
 from raydata_ext.text.contract.tensors import to_array
 from raydata_ext.text.indexed.token_file import TokenFileDataset, data_path, exists, index_path, map_tokens
+from raydata_ext.text.indexed.token_file_builder import TokenFileBuilder
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import DTypeLike, NDArray
-    from typing_extensions import Self
 
 MAGIC = b"TNTIDX\x00\x00"
 _HEADER = struct.Struct("<8s5Q")
@@ -59,11 +58,11 @@ class IndexedDataset(TokenFileDataset):
     def __init__(self, path: str | os.PathLike[str], fix_lua_indexing: bool = False) -> None:
         name = str(path)
         dtype, sizes = _read_index(index_path(name))
-        num_bytes = Path(data_path(name)).stat().st_size
-        if num_bytes != sizes.sum() * dtype.itemsize:
+        elements, num_bytes = int(sizes.sum()), Path(data_path(name)).stat().st_size
+        if num_bytes != elements * dtype.itemsize:
             raise DamagedInputError(
-                f"{data_path(name)}: its index has {sizes.sum()} elements of {dtype}, which are"
-                f" {sizes.sum() * dtype.itemsize} bytes; the file has {num_bytes}. Write both anew"
+                f"{index_path(name)} has {elements} elements of {dtype}, which are {elements * dtype.itemsize} bytes;"
+                f" {data_path(name)} has {num_bytes}. Write both anew"
             )
         super().__init__(name, map_tokens(data_path(name), dtype), sizes)
         self.fix_lua_indexing = fix_lua_indexing
@@ -74,8 +73,8 @@ class IndexedDataset(TokenFileDataset):
         return item - 1 if self.fix_lua_indexing else item
 
     @override
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self.fix_lua_indexing)
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.path, self.fix_lua_indexing
 
     @staticmethod
     def exists(path: str | os.PathLike[str]) -> bool:
@@ -87,24 +86,17 @@ IndexedCachedDataset = IndexedDataset
 """fairseq's other reader, which had to be told what to read into memory; here the pages of the map are that memory."""
 
 
-class IndexedDatasetBuilder:
-    """Writes the older format; neither file is there before `finalize`.
-
-    As a context manager it leaves nothing behind where an exception passes.
+class IndexedDatasetBuilder(TokenFileBuilder):
+    """Writes the older format.
 
     Args:
-        out_file: the `.bin` file; its directory is made where it is missing.
-        dtype: type of the tokens in it.
+        out_file: see `TokenFileBuilder`, as for the files' life.
+        dtype: see there.
     """
 
     def __init__(self, out_file: str | os.PathLike[str], dtype: DTypeLike = np.int32) -> None:
-        self._path = Path(out_file)
-        self._dtype = np.dtype(dtype)
-        code(self._dtype)
+        super().__init__(out_file, dtype)
         self._shapes: list[tuple[int, ...]] = []
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._temporary = temporary_name(self._path)
-        self._file = self._temporary.open("xb")
 
     def add_item(self, tensor: Any) -> None:
         """Add one item, an array or tensor of tokens counted from 0.
@@ -125,36 +117,18 @@ class IndexedDatasetBuilder:
             ValueError: its tokens are of another type.
         """
         other = IndexedDataset(another_file)
-        if other.tokens.dtype != self._dtype:
-            raise ValueError(
-                f"{another_file} holds {other.tokens.dtype}, which cannot be merged into {self._path} of {self._dtype}"
-            )
-        self._file.write(other.tokens.tobytes())
+        self._require_same_type(other.path, other.tokens.dtype)
+        self._file.write(other.tokens.data)
         self._shapes += [(int(size),) for size in np.diff(other.offsets)]
 
-    def finalize(self, index_file: str | os.PathLike[str] | None = None) -> None:
-        """Let both files appear; the index beside the tokens where it is not given."""
-        self._file.close()
-        index = Path(index_file) if index_file is not None else self._path.with_suffix(".idx")
+    @override
+    def _write_index(self, path: Path) -> None:
         dimensions = [len(shape) for shape in self._shapes]
         elements = [int(np.prod(shape)) for shape in self._shapes]
         sizes = [size for shape in self._shapes for size in shape]
         header = _HEADER.pack(MAGIC, _VERSION, code(self._dtype), self._dtype.itemsize, len(self._shapes), len(sizes))
         longs = [np.cumsum([0, *dimensions]), np.cumsum([0, *elements]), np.array(sizes)]
-        index.unlink(missing_ok=True)
-        self._temporary.replace(self._path)
-        write_file_atomically(index, header + b"".join(part.astype("<i8").tobytes() for part in longs))
-
-    def discard(self) -> None:
-        """Leave nothing behind; without effect after `finalize`."""
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        self.discard()
+        write_file_atomically(path, header + b"".join(part.astype("<i8").tobytes() for part in longs))
 
 
 def _read_index(path: str) -> tuple[np.dtype[Any], NDArray[np.int64]]:
@@ -174,4 +148,8 @@ def _read_index(path: str) -> tuple[np.dtype[Any], NDArray[np.int64]]:
     dtype = DTYPES[type_code]
     dtype = np.dtype(np.float32) if dtype.kind == "f" and element == np.dtype(np.float32).itemsize else dtype
     offsets = np.frombuffer(data, "<i8", items + 1, _HEADER.size + 8 * (items + 1)).astype(np.int64)
+    if element != dtype.itemsize or offsets[0] != 0 or np.any(offsets[1:] < offsets[:-1]):
+        raise DamagedInputError(
+            f"{path}: {dtype} in {element} bytes, or places of items that do not ascend from 0. It is damaged"
+        )
     return dtype, offsets[1:] - offsets[:-1]

@@ -7,30 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
-from raydata_ext.sources.token_types import cast_tokens, code
-from raydata_ext.table import temporary_name
+from raydata_ext.sources.token_types import cast_tokens
 from raydata_ext.text.contract.tensors import to_array
 from raydata_ext.text.indexed.mmap_index import MMapIndex, read_mmap_index, write_mmap_index
 from raydata_ext.text.indexed.token_file import data_path, index_path
+from raydata_ext.text.indexed.token_file_builder import TokenFileBuilder
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
-    from typing_extensions import Self
 
     from raydata_ext.sources.index_layout import Layout
 
 
-class MMapIndexedDatasetBuilder:
-    """Writes items to a `.bin` file and their sizes to an `.idx` file; neither is there before `finalize`.
-
-    As a context manager it leaves nothing behind where an exception passes.
+class MMapIndexedDatasetBuilder(TokenFileBuilder):
+    """Writes items to a `.bin` file and their sizes to an `.idx` file.
 
     Args:
-        out_file: the `.bin` file; its directory is made where it is missing.
-        dtype: type of the tokens in it.
+        out_file: see `TokenFileBuilder`, as for the files' life.
+        dtype: see there.
         layout: "fairseq", or "megatron" for an index with documents.
 
     Raises:
@@ -42,15 +40,10 @@ class MMapIndexedDatasetBuilder:
     ) -> None:
         if layout not in {"fairseq", "megatron"}:
             raise ValueError(f'layout is {layout!r}; it must be "fairseq" or "megatron"')
-        self._path = Path(out_file)
-        self._dtype = np.dtype(dtype)
-        code(self._dtype)
+        super().__init__(out_file, dtype)
         self._sizes: list[NDArray[np.int32]] = []
         self._items = 0
         self._documents: list[int] | None = [0] if layout == "megatron" else None
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._temporary = temporary_name(self._path)
-        self._file = self._temporary.open("xb")
 
     def add_item(self, tensor: Any) -> None:
         """Add one item.
@@ -100,8 +93,7 @@ class MMapIndexedDatasetBuilder:
         other = str(another_file)
         data = Path(data_path(other))
         index = read_mmap_index(index_path(other), data.stat().st_size)
-        if index.dtype != self._dtype:
-            raise ValueError(f"{other} holds {index.dtype}, which cannot be merged into {self._path} of {self._dtype}")
+        self._require_same_type(other, index.dtype)
         with data.open("rb") as source:
             shutil.copyfileobj(source, self._file)
         if self._documents is not None:
@@ -110,28 +102,8 @@ class MMapIndexedDatasetBuilder:
         self._sizes.append(index.sizes)
         self._items += len(index.sizes)
 
-    def finalize(self, index_file: str | os.PathLike[str] | None = None) -> None:
-        """Let both files appear.
-
-        Args:
-            index_file: the `.idx` file; None is beside the `.bin` file.
-        """
-        self._file.close()
-        index = Path(index_file) if index_file is not None else self._path.with_suffix(".idx")
+    @override
+    def _write_index(self, path: Path) -> None:
         sizes = np.concatenate([np.empty(0, np.int32), *self._sizes])
         documents = None if self._documents is None else np.array(self._documents, np.int64)
-        # An old index must not be seen beside the new tokens.
-        index.unlink(missing_ok=True)
-        self._temporary.replace(self._path)
-        write_mmap_index(index, MMapIndex(self._dtype, sizes, documents))
-
-    def discard(self) -> None:
-        """Leave nothing behind; without effect after `finalize`."""
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        self.discard()
+        write_mmap_index(path, MMapIndex(self._dtype, sizes, documents))

@@ -47,8 +47,12 @@ class TokenFileDataset(FairseqDataset):
         return np.array(tokens, np.int64 if tokens.dtype.kind in "iu" else tokens.dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travels as its path."""
-        return type(self), (self.path,)
+        """Travels as its path, with the kind of batches that it makes."""
+        return type(self), self._arguments(), {"_return_tensors": self._return_tensors}
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return what opens the dataset again."""
+        return (self.path,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.path!r}, {len(self)} items, {len(self.tokens)} tokens)"

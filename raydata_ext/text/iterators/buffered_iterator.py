@@ -35,7 +35,7 @@ class BufferedIterator(Iterator[T], Generic[T]):
         if size < 1:
             raise ValueError(f"size is {size}; a buffer holds at least 1 element")
         self.iterable = iterable
-        self._size = size
+        self._thread: threading.Thread | None = None
         self._messages: queue.SimpleQueue[_Message] | None = None
         self._room = threading.Semaphore(size)
         self._closed = threading.Event()
@@ -62,13 +62,19 @@ class BufferedIterator(Iterator[T], Generic[T]):
         raise StopIteration if content is None else content
 
     def close(self) -> None:
-        """Read no further."""
+        """Read no further.
+
+        An element that is being read is waited for, so that what gives the elements can be iterated over anew.
+        """
         _close(self._closed, self._room)
+        if self._thread is not None:
+            self._thread.join()
 
     def _start(self) -> queue.SimpleQueue[_Message]:
         messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
         arguments = (iter(self.iterable), messages, self._room, self._closed)
-        threading.Thread(target=_read, args=arguments, name="BufferedIterator", daemon=True).start()
+        self._thread = threading.Thread(target=_read, args=arguments, name="BufferedIterator", daemon=True)
+        self._thread.start()
         # The thread knows nothing of this object, so that it can be forgotten while the thread waits for room.
         weakref.finalize(self, _close, self._closed, self._room)
         return messages

@@ -218,7 +218,7 @@ class EpochBatchIterator:
             return
         if callable(self.batch_sampler):
             children.set_epoch(self.dataset, epoch)  # batches are made for the epoch
-        order = self._order(shuffle=self.shuffle, fix=False)
+        order = replace(self._order(shuffle=self.shuffle, fix=False), shuffle=self.shuffle)  # as the epoch began
         if version == STATE_VERSION:
             saved = state_dict["order"]
             order = replace(order, fixed_shards=saved["fixed_shards"], group=saved["group"])

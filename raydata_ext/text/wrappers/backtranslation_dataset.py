@@ -66,8 +66,10 @@ class BacktranslationDataset(BaseWrapperDataset):
         Raises:
             ValueError: there is no function yet, or it does not return something for each row.
         """
-        if not samples or samples[0].get("is_dummy", False):
-            return children.collated(self.dataset, samples) if not samples else list(samples)
+        if not samples:
+            return children.collated(self.dataset, samples)
+        if samples[0].get("is_dummy", False):
+            return list(samples)
         pairs = self._translate(samples)
         if self.output_collater is None:
             return children.collated(self.dataset, pairs)
@@ -82,17 +84,18 @@ class BacktranslationDataset(BaseWrapperDataset):
     def _translate(self, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if self.backtranslation_fn is None:
             raise ValueError("BacktranslationDataset: there is no backtranslation_fn; call set_backtranslation_fn")
-        batch = children.collated(self.dataset, samples)
+        keys = _keys(samples)
+        batch = children.collated(self.dataset, [{**s, "id": key} for s, key in zip(samples, keys, strict=True)])
         hypotheses = self.backtranslation_fn(self._on_device(batch), **self._options)
         if len(hypotheses) != len(samples):
             raise ValueError(
                 f"BacktranslationDataset: backtranslation_fn returned {len(hypotheses)} results for {len(samples)} rows"
             )
         # Rows of a batch are sorted by length, so results are told apart by the ids of the batch.
-        by_id = dict(zip(np.asarray(batch["id"]).tolist(), hypotheses, strict=True))
+        by_key = dict(zip(np.asarray(batch["id"]).tolist(), hypotheses, strict=True))
         return [
-            {"id": sample["id"], "source": to_tokens(by_id[int(sample["id"])][0]["tokens"]), "target": sample["source"]}
-            for sample in samples
+            {"id": sample["id"], "source": to_tokens(by_key[key][0]["tokens"]), "target": sample["source"]}
+            for sample, key in zip(samples, keys, strict=True)
         ]
 
     def _on_device(self, batch: Any) -> Any:
@@ -101,6 +104,12 @@ class BacktranslationDataset(BaseWrapperDataset):
         if self.return_tensors == "np" or not self.cuda or torch is None or not torch.cuda.is_available():
             return tensors
         return _moved(tensors)
+
+
+def _keys(samples: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return a number for each sample: its id, or its place where ids repeat, as those of several corpora do."""
+    ids = [int(sample["id"]) for sample in samples]
+    return ids if len(set(ids)) == len(ids) else list(range(len(ids)))
 
 
 def _moved(value: Any) -> Any:

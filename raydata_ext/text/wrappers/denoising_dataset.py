@@ -126,18 +126,12 @@ class DenoisingDataset(BaseWrapperDataset):
         )
         self.shuffle = shuffle
         self.seed = seed
-        self.epoch = 0
         self.eos = vocab.eos() if eos is None else eos
         self.item_transform_func = item_transform_func
         self.full_stop_index = vocab.index(GPT2_FULL_STOP) if options.bpe == "gpt2" else vocab.eos()
         self._replacement = Replacement(mask_idx, options.mask_random, len(vocab), options.replace_length)
         poisson = options.mask_length == "span-poisson"
         self._span_lengths = poisson_lengths(options.poisson_lambda) if poisson else None
-
-    @override
-    def set_epoch(self, epoch: int) -> None:
-        super().set_epoch(epoch)
-        self.epoch = epoch
 
     @override
     def transform(self, item: Any, index: int) -> dict[str, Any]:

@@ -77,7 +77,6 @@ class MaskTokensDataset(BaseWrapperDataset):
             None if mask_whole_words is None else np.asarray(to_array(mask_whole_words)).astype(np.bool_)
         )
         self.compat = compat
-        self.epoch = 0
         cumulative = _cumulative(vocab, freq_weighted_replacement) if random_token_prob > 0 else np.empty(0)
         self._shares = MaskShares(mask_prob, leave_unmasked_prob, random_token_prob, cumulative)
 
@@ -95,11 +94,6 @@ class MaskTokensDataset(BaseWrapperDataset):
             LRUCacheDataset(cls(cached, *args, **{**kwargs, "return_masked_tokens": False})),
             LRUCacheDataset(cls(cached, *args, **{**kwargs, "return_masked_tokens": True})),
         )
-
-    @override
-    def set_epoch(self, epoch: int) -> None:
-        super().set_epoch(epoch)
-        self.epoch = epoch
 
     @override
     def transform(self, item: Any, index: int) -> NDArray[np.int64]:

@@ -57,13 +57,7 @@ class MultiCorpusSampledDataset(AlignedDatasets):
         super().__init__(datasets)
         self.sampling_func = sampling_func
         self.seed = seed
-        self.epoch = 0
         self.total_num_instances = sum(map(len, self.datasets.values()))
-
-    @override
-    def set_epoch(self, epoch: int) -> None:
-        super().set_epoch(epoch)
-        self.epoch = epoch
 
     @override
     def __len__(self) -> int:

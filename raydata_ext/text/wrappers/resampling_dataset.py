@@ -72,8 +72,9 @@ class ResamplingDataset(ReindexedDataset):
 
     @override
     def set_epoch(self, epoch: int) -> None:
+        is_new = epoch != self.epoch
         super().set_epoch(epoch)
-        if epoch != self.epoch:
+        if is_new:
             self._draw(epoch)
 
     @override

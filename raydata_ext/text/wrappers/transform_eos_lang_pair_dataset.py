@@ -60,8 +60,8 @@ class TransformEosLangPairDataset(BaseWrapperDataset):
         if self.new_tgt_bos is not None and "prev_output_tokens" in net_input:
             tokens = net_input["prev_output_tokens"]
             columns = np.zeros(len(tokens), np.int64)
-            if getattr(self.dataset, "left_pad_target", False):
-                columns = np.argmax(tokens == self.tgt_bos, axis=1)
+            if children.attr_of(self.dataset, "left_pad_target", 0):
+                columns = np.argmax(tokens != children.attr_of(self.dataset, "src_dict", 0).pad(), axis=1)
             net_input["prev_output_tokens"] = _replaced(
                 tokens, columns, self.tgt_bos, self.new_tgt_bos, "the first token of target", batch
             )

@@ -131,6 +131,8 @@ class WordDropout(WordNoising):
         blank_idx: int | None,
         rng: np.random.RandomState,
     ) -> NDArray[np.int64]:
+        if not len(sentence):
+            return sentence
         spared = self._final_eos(sentence)
         keep = rng.rand(int(words.max()) + 1 - spared) >= probability
         kept = np.append(keep, np.ones(spared, np.bool_))[words]

@@ -47,17 +47,11 @@ class XlcoDataset(ParentDataset):
         self.vocab = vocab
         self.remove_bos_of_item2 = remove_bos_of_item2
         self.seed = seed
-        self.epoch = 0
 
     @property
     @override
     def children(self) -> Sequence[Any]:
         return (self.dataset,)
-
-    @override
-    def set_epoch(self, epoch: int) -> None:
-        super().set_epoch(epoch)
-        self.epoch = epoch
 
     @override
     def __len__(self) -> int:

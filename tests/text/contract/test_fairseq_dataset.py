@@ -54,6 +54,13 @@ def test_batches_are_cut_in_the_order_given_within_the_limits():
 def test_batches_by_rows_alone_need_no_sizes():
     batches = Rows(list(range(5))).batch_by_size(np.arange(5), max_sentences=2)
     assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3], [4]]
+    unlimited = Rows(list(range(5))).batch_by_size(np.arange(5), max_tokens=-1, max_sentences=4)
+    assert [batch.tolist() for batch in unlimited] == [[0, 1, 2, 3], [4]]
+
+
+def test_sizes_of_other_rows_are_an_error_that_counts_them():
+    with pytest.raises(ValueError, match="Rows: 3 sizes for 2 rows"):
+        Rows([1, 2], [3, 4, 5])
 
 
 def test_rows_that_are_too_long_are_parted_from_the_others():

@@ -55,3 +55,10 @@ def test_rows_are_counted_from_the_end_too_and_what_is_outside_is_named():
         position(3, "abc")
     with pytest.raises(IndexError, match="index -4"):
         position(-4, "abc")
+
+
+def test_unsigned_64_bits_become_signed_so_that_sums_with_them_stay_integers():
+    sizes = as_sizes(np.array([3, 4], np.uint64), "owner")
+    assert (sizes.dtype, sizes.tolist()) == (np.int64, [3, 4])
+    with pytest.raises(ValueError, match="must not be negative"):
+        as_sizes(np.array([2**63], np.uint64), "owner")

@@ -45,6 +45,22 @@ def test_a_batch_becomes_tensors_at_any_depth_and_back_in_the_same_memory():
     assert to_tensors(tensors, "np")["a"].tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_types_that_torch_does_not_compute_with_become_int64(dtype):
+    torch = pytest.importorskip("torch")
+    tensor = to_tensors(np.array([1, np.iinfo(dtype).max], dtype), "pt")
+    assert (tensor.dtype, tensor.tolist()) == (torch.int64, [1, np.iinfo(dtype).max])
+
+
+def test_what_torch_cannot_share_is_copied():
+    pytest.importorskip("torch")
+    read_only = np.arange(3)
+    read_only.flags.writeable = False
+    tensors = to_tensors([read_only, np.arange(3)[::-1]], "pt")
+    tensors[0][0] = 9
+    assert ([tensor.tolist() for tensor in tensors], read_only.tolist()) == ([[9, 1, 2], [2, 1, 0]], [0, 1, 2])
+
+
 def test_tokens_are_int64_and_copied_only_where_they_must_be():
     array = np.arange(3)
     assert to_tokens(array) is array

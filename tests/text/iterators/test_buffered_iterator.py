@@ -67,3 +67,18 @@ def test_a_closed_iterator_gives_nothing_more(wait_until):
 def test_a_buffer_without_room_is_refused():
     with pytest.raises(ValueError, match="size is 0"):
         BufferedIterator(0, [])
+
+
+def test_once_it_is_closed_nothing_reads_the_elements_any_more():
+    readers = []
+
+    def elements():
+        while True:
+            readers.append(threading.current_thread())
+            yield sum(range(100_000))  # takes a while
+
+    iterator = BufferedIterator(50, elements())
+    next(iterator)
+    iterator.close()
+    assert not readers[0].is_alive()
+    assert list(iterator) == []

@@ -347,3 +347,13 @@ def test_workers_keep_the_order_and_can_be_resumed():
     later = iterator(num_workers=1)
     later.load_state_dict(batches.state_dict())
     assert numbers(seen + list(later.next_epoch_itr())) == order(12, 1, 1)
+
+
+def test_the_rest_of_a_shuffled_epoch_stays_shuffled_though_later_ones_are_not():
+    before = iterator()
+    epoch = before.next_epoch_itr()
+    done = numbers([next(epoch) for _ in range(5)])
+    resumed = iterator(disable_shuffling=True)
+    resumed.load_state_dict(before.state_dict())
+    assert sorted(done + numbers(resumed.next_epoch_itr())) == list(range(12))
+    assert numbers(resumed.next_epoch_itr()) == list(range(12))

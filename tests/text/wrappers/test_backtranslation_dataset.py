@@ -6,6 +6,7 @@ import pytest
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
 from raydata_ext.text.wrappers.backtranslation_dataset import BacktranslationDataset
+from raydata_ext.text.wrappers.concat_dataset import ConcatDataset
 
 VOCAB = Dictionary()
 for number in range(30):
@@ -48,6 +49,15 @@ def test_the_childs_own_batch_is_made_and_its_samples_stay_as_they_are():
     assert batch["target"].tolist() == [[7, 8, 9, 2], [4, 5, 2, 1]]
     assert samples[0]["target"] is None
     assert samples[0]["source"].tolist() == [4, 5, 2]
+
+
+def test_rows_of_several_corpora_keep_their_own_translations_though_their_ids_are_the_same():
+    other = LanguagePairDataset([np.array([20, 21, 2]), np.array([22, 2])], [3, 2], VOCAB)
+    both = ConcatDataset([sentences(), other])
+    dataset = BacktranslationDataset(both, VOCAB, backtranslation_fn=next_words, output_collater=list)
+    pairs = dataset.collater([both[0], both[3], both[4], both[1]])
+    assert [pair["id"] for pair in pairs] == [0, 0, 1, 1]
+    assert [pair["source"].tolist()[0] - pair["target"].tolist()[0] for pair in pairs] == [10] * 4
 
 
 def test_the_function_gets_the_kind_of_batch_and_the_arguments_asked_for():

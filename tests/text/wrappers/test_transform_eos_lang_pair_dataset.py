@@ -5,6 +5,7 @@ import pytest
 
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.language_pair_dataset import LanguagePairDataset
+from raydata_ext.text.wrappers.colorize_dataset import ColorizeDataset
 from raydata_ext.text.wrappers.transform_eos_lang_pair_dataset import TransformEosLangPairDataset
 
 VOCAB = Dictionary()
@@ -58,3 +59,11 @@ def test_a_row_that_does_not_end_as_it_must_is_an_error_that_names_it():
     dataset = TransformEosLangPairDataset(pairs(), 3, 90)
     with pytest.raises(ValueError, match="the last token of source 0 is 2, but must be 3 to become 90"):
         dataset.collater([dataset[0]])
+
+
+def test_the_first_token_is_found_behind_padding_also_where_it_may_be_any_and_through_wrappers():
+    child = ColorizeDataset(pairs(left_pad_target=True), lambda _, row: row)
+    for tgt_bos in (2, None):
+        dataset = TransformEosLangPairDataset(child, 2, tgt_bos=tgt_bos, new_tgt_bos=91)
+        batch = dataset.collater([dataset[0], dataset[1]], return_tensors="np")
+        assert batch["net_input"]["prev_output_tokens"].tolist() == [[1, 91, 7], [91, 8, 9]]

@@ -96,6 +96,14 @@ def test_a_sentence_never_becomes_empty():
         assert noisy[1, 0] == VOCAB.eos()
 
 
+def test_a_sentence_without_words_among_others_stays_without():
+    x, _ = sentences("how are y@@ ou")
+    both = np.stack([x[:, 0], np.full(len(x), VOCAB.pad())], axis=1)
+    noisy, counts = WordDropout(VOCAB).noising(both, [len(x), 0], 0.5, rng=np.random.RandomState(0))
+    assert counts[1] == 0
+    assert set(noisy[:, 1].tolist()) == {VOCAB.pad()}
+
+
 def test_no_noise_leaves_sentences_as_they_are():
     x, lengths = sentences("how are y@@ ou </s>")
     noisy = UnsupervisedMTNoising(VOCAB, 0, 0, 0).noising(x, lengths, rng=np.random.RandomState(0))
