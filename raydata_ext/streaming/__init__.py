@@ -6,9 +6,9 @@ a node gives a cursor: it hands out pieces of rows, says where it stands, and go
 The way of a row
     A source refers to it (`table_source`, eight bytes a row; `arrow_files` maps files so that it can) or reads it
     (`shard_source`, over `shards`; `file_units` says where files can be cut and what need not be read, `read_ahead`
-    reads while one works). Nodes that choose and order rows, such as `skip`, `interleave` or `buffer_shuffle`, do the
-    same to references as to record batches (`rows`); the arithmetic of it is in `order`, the random numbers in `seeds`,
-    and what all mixtures do in `mixing`. Where something needs the rows themselves, a `gather` reads those that are
+    reads while one works). Nodes that choose and order rows, such as `interleave` or `buffer_shuffle`, do the same to
+    references as to record batches (`rows`); the arithmetic of it is in `order`, the random numbers in `seeds`, and
+    what all mixtures do in `mixing`. Where something needs the rows themselves, a `gather` reads those that are
     referred to, and only those. `transform` does the engine's steps on record batches. Python rows are made last, as a
     view of a record batch (`delivery`).
 The way of a position
@@ -21,7 +21,8 @@ The way of a position
 The faces
     `iterable_dataset`, with the steps of `stream_steps` (`cast_column` is one that plans do not have), over sources
     that `make_source` makes; `combine` joins streams and splits them; `absent` answers for what is not there.
-    `torch_side` and `shared_epoch` are what loader processes need.
+    `known` is what can be told of a stream before it is read. `torch_side` and `shared_epoch` are what loader processes
+    need.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ class AbsentFromStreams:
     """The attributes of Hugging Face's iterable data sets that users look for; `hasattr` is false of them."""
 
     decode = Absent("nothing is decoded unless a step does it; leave it out")
-    features = Absent("`schema` tells names and types, where they are known without reading")
+    features = Absent("`schema` tells names and types, where files or tables tell them")
     from_file = Absent(_READ)
     from_spark = Absent("write Parquet files with Spark; load_dataset(paths, streaming=True) reads them")
-    info = Absent("`schema` tells names and types, where they are known without reading")
+    info = Absent("`schema` tells names and types, where files or tables tell them")
     n_shards = Absent("it is called `num_shards`")
     push_to_hub = Absent(_TO_FILES)
     save_to_disk = Absent(_TO_FILES)

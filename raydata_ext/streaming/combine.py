@@ -53,8 +53,7 @@ def interleave_datasets(
 
     Raises:
         ValueError: there are no streams; there are not as many probabilities as streams; they are negative or do not
-            add
-            up to 1; or there is no such strategy.
+            add up to 1; or there is no such strategy.
     """
     _require_some(datasets)
     if stopping_strategy not in get_args(StoppingStrategy):
@@ -85,11 +84,9 @@ def split_dataset_by_node(
         rank: number of the node.
         world_size: number of nodes.
         strategy: `"shards"` gives each node every `world_size`-th shard, `"rows"` every `world_size`-th row; rows of
-            tables
-            that go to others are not read. `"auto"` gives shards where they divide evenly, and rows elsewhere.
+            tables that go to others are not read. `"auto"` gives shards where they divide evenly, and rows elsewhere.
         remainder: where rows do not divide evenly, `"uneven"` gives the first nodes one more, `"drop"` leaves the
-            last ones
-            out and `"pad"` gives some twice, so that all nodes have equally many.
+            last ones out and `"pad"` gives some twice, so that all nodes have equally many.
 
     Raises:
         ValueError: an argument is out of range, or there are fewer shards than nodes for `"shards"`.

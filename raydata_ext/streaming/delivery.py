@@ -42,12 +42,12 @@ class Delivery:
         if process is not None:
             part = part.split(process.count, process.index).shift_seeds(process.index)
         self._rows: RowReader | None = RowReader(open_rows(part, None))
-        self._end: State = None  # the position at the end
+        self._stand: State = None  # the position, where it is not that of the rows
         self._format = dict(format_options)
 
     def state(self) -> State:
         """The position after the last row that was delivered."""
-        return self._end if self._rows is None else self._rows.state()
+        return self._rows.state() if self._rows is not None and self._stand is None else self._stand
 
     def load(self, state: State, worker: list[int] | None) -> None:
         """Go to a saved position.
@@ -71,28 +71,40 @@ class Delivery:
         """Row after row; a row counts as delivered as soon as it is handed out."""
         is_plain = self._format["name"] in (None, "python") and self._format["columns"] is None
         formatter = get_formatter(**self._format)
-        while (reader := self._rows) is not None and reader.available():
-            batch = reader.peek().slice(0, BATCH_ROWS)  # so many rows are Python objects at a time
-            for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
-                reader.start += 1
-                yield row
-        self._finish()
+        try:
+            while (reader := self._rows) is not None and reader.available():
+                batch = reader.peek().slice(0, BATCH_ROWS)  # so many rows are Python objects at a time
+                for row in _plain_rows(batch) if is_plain else _formatted_rows(batch, formatter):
+                    reader.start += 1
+                    yield row
+            self.ended = True
+        finally:
+            self._release()
 
     def batches(self, batch_size: int, *, drop_last_batch: bool) -> Iterator[Any]:
         """Batches of rows; only the last may be shorter."""
         formatter = get_formatter(**self._format)
-        while self._rows is not None and (batch := self._rows.read(batch_size)) is not None:
-            if batch.num_rows < batch_size and drop_last_batch:
-                break
-            data = pa.Table.from_batches([batch]) if self._format["name"] == "arrow" else batch
-            yield formatter.batch(data)
-        self._finish()
+        try:
+            while (batch := self._next_batch(formatter, batch_size, drop_last_batch=drop_last_batch)) is not None:
+                yield batch
+            self.ended = True
+        finally:
+            self._release()
 
-    def _finish(self) -> None:
-        """Let go of files and callables; the position stays."""
-        self._end = self.state()
+    def _next_batch(self, formatter: Formatter, batch_size: int, *, drop_last_batch: bool) -> Any | None:
+        """A batch, or None at the end; rows that were read for one that failed are not delivered."""
+        assert self._rows is not None, "a pass is read once"
+        self._stand = self._rows.state()
+        rows, batch = self._rows.read(batch_size), None
+        if rows is not None and (rows.num_rows == batch_size or not drop_last_batch):
+            batch = formatter.batch(pa.Table.from_batches([rows]) if self._format["name"] == "arrow" else rows)
+        self._stand = None
+        return batch
+
+    def _release(self) -> None:
+        """Let go of files, threads and callables, whether the rows ended or their user left; the position stays."""
+        self._stand = self.state()
         self._rows = None
-        self.ended = True
 
 
 def _plain_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:

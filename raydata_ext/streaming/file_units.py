@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from raydata_ext.sources import FileShard, Piece
+from raydata_ext.sources.arrow import ArrowReader
 from raydata_ext.sources.input_file import CompressedRange
 from raydata_ext.sources.parquet import ParquetReader
+from raydata_ext.streaming.known import known_schema
 from raydata_ext.streaming.order import even_cuts
 
 if TYPE_CHECKING:
@@ -81,6 +83,14 @@ def rows_in_footers(shard: FileShard) -> int | None:
     if not isinstance(shard.reader, ParquetReader):
         return None
     return sum(sum(row_group_rows(piece)) for piece in shard.pieces)
+
+
+def schema_in_footers(shard: FileShard) -> pa.Schema | None:
+    """Schema of the rows of a shard of Parquet or Arrow files; None for other formats."""
+    if not isinstance(shard.reader, ParquetReader | ArrowReader):
+        return None
+    none = [replace(piece, start=0, end=0, part_bytes=0) for piece in shard.pieces]  # of no units, one empty batch
+    return known_schema(next(shard.reader.read(piece)).schema for piece in none)
 
 
 def row_group_rows(piece: Piece) -> list[int]:

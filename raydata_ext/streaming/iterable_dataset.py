@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import cached_property
+from multiprocessing.context import get_spawning_popen
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
 import numpy as np
 import pyarrow as pa
 from typing_extensions import override
@@ -18,8 +21,7 @@ from raydata_ext.streaming.nodes.batch import Batch
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle, can_read_again
 from raydata_ext.streaming.nodes.repeat import Repeat
 from raydata_ext.streaming.nodes.side_by_side import SideBySide
-from raydata_ext.streaming.nodes.skip import Skip
-from raydata_ext.streaming.nodes.take import Take
+from raydata_ext.streaming.nodes.skip_take import Skip, Take
 from raydata_ext.streaming.nodes.transform import Transform, below_row_steps
 from raydata_ext.streaming.nodes.unbatch import Unbatch
 from raydata_ext.streaming.seeds import Seed
@@ -113,15 +115,22 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
         """Shards that readers can share without cutting any."""
         return self._node.num_shards
 
-    @property
-    @override
+    @cached_property
     def schema(self) -> pa.Schema | None:
-        """Schema of the rows, where it is known without reading."""
-        return self._node.schema
+        """Schema of the rows, unified over all files; None where only the rows tell it.
+
+        Parquet and Arrow files tell theirs beside the rows: they are opened when it is first asked for, many at a time.
+
+        Raises:
+            SchemaError: columns of files are of types that do not go together.
+            ReadError: a file cannot be opened, or is damaged.
+        """
+        known = self._schema_at_hand
+        return self._node.typed().schema if known is None else known
 
     @property
     def column_names(self) -> list[str] | None:
-        """Names of the columns, where they are known without reading."""
+        """Names of the columns; None where only the rows tell them: `[*next(iter(stream))]` are those of the first."""
         return None if self.schema is None else list(self.schema.names)
 
     @property
@@ -146,7 +155,8 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
         return True  # whether there are rows shows when one reads
 
     def __repr__(self) -> str:
-        columns = "columns not known" if self.column_names is None else f"columns {self.column_names}"
+        schema = self._schema_at_hand
+        columns = "columns not known" if schema is None else f"columns {schema.names}"
         return f"IterableDataset({columns}, {self.num_shards} shards, epoch {self.epoch})"
 
     # -- order --------------------------------------------------------------------------------------------------------
@@ -317,8 +327,12 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
         """What `isinstance` sees: torch's class as well, once there is torch, without the cost of importing it."""
         return class_for_torch(IterableDataset)
 
-    def __reduce__(self) -> tuple[Callable[[], IterableDataset], tuple[()], dict[str, Any]]:
-        return _blank, (), {**self.__dict__, "_pass": None}  # pickle by itself would stumble over `__class__`
+    def __reduce__(self) -> tuple[Callable[..., IterableDataset], tuple[bytes, ...], dict[str, Any]]:
+        state = {**self.__dict__, "_pass": None}  # pickle by itself would stumble over `__class__`
+        if get_spawning_popen() is None:
+            return _blank, (), state
+        node = cloudpickle.dumps(state.pop("_node"))  # a loader process gets functions within functions, too, as by Ray
+        return _blank, (node,), state
 
     def _begin(self) -> Delivery:
         """A pass of the present epoch, or what is left of one where a state was loaded."""
@@ -343,12 +357,20 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
 
     @property
     @override
+    def _schema_at_hand(self) -> pa.Schema | None:
+        return self._node.schema
+
+    @property
+    @override
     def _own_batch_format(self) -> BatchFormat:
         return self._format_options["name"] or "python"
 
 
-def _blank() -> IterableDataset:
-    return object.__new__(IterableDataset)
+def _blank(node: bytes | None = None) -> IterableDataset:
+    stream = object.__new__(IterableDataset)
+    if node is not None:
+        stream._node = pickle.loads(node)  # noqa: S301 - it is a part of the pickle that is being loaded
+    return stream
 
 
 def known_seed(seed: int | None) -> Seed:

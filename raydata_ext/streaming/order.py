@@ -110,14 +110,13 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
     narrow = slots.astype(np.uint16) if size <= _UINT16_VALUES else slots
     steps = np.argsort(narrow, kind="stable") if narrow is not slots else _stable_argsort(slots)
     slot_of = narrow.take(steps)
-    source = np.empty(len(steps), np.int64)  # where a step finds what it emits: in the buffer, or among the incoming
-    np.add(steps[:-1], size, out=source[1:])
+    before = np.empty(len(steps), np.int64)  # place among the incoming, after the buffer, of the step before each
+    np.add(steps[:-1], size, out=before[1:])
     is_first = np.empty(len(steps), np.bool_)
     is_first[:1] = True
     np.not_equal(slot_of[1:], slot_of[:-1], out=is_first[1:])
-    source += (slot_of - source) * is_first  # where it is the first; faster than a mask, which is random
     emitted = np.empty_like(incoming)
-    emitted[steps] = np.concatenate([buffer, incoming]).take(source)
+    emitted[steps] = np.concatenate([buffer, incoming]).take(np.where(is_first, slot_of, before))
     left = buffer.copy()
     left[slots] = incoming  # of several rows for one slot, the last stays
     return emitted, left

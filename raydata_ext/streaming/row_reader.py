@@ -14,7 +14,8 @@ class RowReader:
     """Reads a cursor in runs of rows.
 
     The position is where the cursor stood before the piece that is being read, and how many rows of the piece are done;
-    so a cursor need only know its position between pieces.
+    so a cursor need only know its position between pieces. A piece that could not be made is asked for again, and the
+    position is before it.
 
     Args:
         cursor: what is read; nobody else may.
@@ -31,6 +32,7 @@ class RowReader:
         self._stop = 0
         self._skip = 0  # rows of the pieces to come that are done already
         self._ended = False
+        self._failed = False  # the cursor is somewhere in a piece that could not be made
 
     def available(self) -> int:
         """Rows at hand; reads on where there are none. 0 is the end."""
@@ -77,23 +79,23 @@ class RowReader:
 
     def state(self) -> dict[str, Any]:
         """The position; never changed later."""
-        if self.start == self._stop:
+        if self.start == self._stop and not self._failed:
             return {"at": self._cursor.state(), "rows": self._skip}
-        return {"at": self._before, "rows": self.start}
+        return {"at": self._before, "rows": self._skip if self._failed else self.start}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go to a saved position; reads nothing yet."""
         self._cursor.load(state["at"])
         self._piece, self.start, self._stop = None, 0, 0
-        self._skip, self._ended = state["rows"], False
+        self._skip, self._ended, self._failed = state["rows"], False, False
 
     def _fetch(self) -> None:
-        self._before = self._cursor.state()
-        self._piece = self._cursor.next()
-        if self._piece is None:
-            self._ended = True
-            self.start = self._stop = 0
-            return
-        self._stop = count_rows(self._piece)
+        if self._failed:
+            self._cursor.load(self._before)
+        self._before, self._failed = self._cursor.state(), True  # until it has not: an interrupt may come anywhere
+        piece = self._cursor.next()
+        self._piece, self._ended = piece, piece is None
+        self._stop = 0 if piece is None else count_rows(piece)
         self.start = min(self._skip, self._stop)
+        self._failed = False
         self._skip -= self.start

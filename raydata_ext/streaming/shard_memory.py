@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing_extensions import override
 
 from raydata_ext.errors import StateError
 from raydata_ext.streaming.kept_rows import KeptRows
-from raydata_ext.streaming.nodes.base import Cursor
+from raydata_ext.streaming.nodes.base import State, StatelessCursor
 from raydata_ext.streaming.nodes.round_robin import RoundRobinCursor
 from raydata_ext.streaming.nodes.shard_source import ShardCursor
 from raydata_ext.streaming.row_memory import ENDS_EARLIER, Memory
@@ -51,7 +52,8 @@ class ShardMemory(Memory):
         self._kept = KeptRows()
         self._lost: References = np.empty(0, np.int64)  # wait and were not read again yet; ascending
         firsts = accumulate(map(len, groups), initial=0)
-        self._groups = [RowReader(_PlaceCursor(self, group, n)) for group, n in zip(groups, firsts, strict=False)]
+        own = weakref.proxy(self)  # without a cycle, files and threads end as soon as a pass is dropped
+        self._groups = [RowReader(_PlaceCursor(own, group, n)) for group, n in zip(groups, firsts, strict=False)]
         self._input = RoundRobinCursor(self._groups)
 
     @override
@@ -59,11 +61,11 @@ class ShardMemory(Memory):
         return self._input.next()
 
     @override
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         return self._input.state()
 
     @override
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: State) -> None:
         self._input.load(state)
 
     @override
@@ -149,7 +151,7 @@ class ShardMemory(Memory):
         return _SHARD_BITS - (self._shards[number].num_units - 1).bit_length()
 
 
-class _PlaceCursor(Cursor):
+class _PlaceCursor(StatelessCursor):
     """References to the rows of some shards, which are read and put into a memory.
 
     Args:
@@ -159,8 +161,8 @@ class _PlaceCursor(Cursor):
     """
 
     def __init__(self, memory: ShardMemory, shards: Sequence[StreamShard], first: int) -> None:
+        super().__init__(ShardCursor(shards))
         self._memory = memory
-        self._input = ShardCursor(shards)
         self._first = first
 
     @override
@@ -170,11 +172,3 @@ class _PlaceCursor(Cursor):
             return None
         shard, unit, row = self._input.place
         return self._memory.keep(self._first + shard, unit, row - batch.num_rows, batch)
-
-    @override
-    def state(self) -> dict[str, Any]:
-        return self._input.state()
-
-    @override
-    def load(self, state: dict[str, Any]) -> None:
-        self._input.load(state)

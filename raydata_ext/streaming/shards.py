@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -12,7 +12,14 @@ from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.formatting import batch_from_rows
 from raydata_ext.sources import FileShard
 from raydata_ext.sources.jsonl import JsonLinesReader
-from raydata_ext.streaming.file_units import cut_files, read_unit, rows_from, rows_in_footers, units_of
+from raydata_ext.streaming.file_units import (
+    cut_files,
+    read_unit,
+    rows_from,
+    rows_in_footers,
+    schema_in_footers,
+    units_of,
+)
 from raydata_ext.streaming.read_ahead import read_ahead
 from raydata_ext.streaming.rows import BATCH_ROWS
 from raydata_ext.table import cast_batch
@@ -37,6 +44,10 @@ class StreamShard(Protocol):
     @property
     def num_rows(self) -> int | None:
         """Rows, where they are known without reading."""
+
+    @property
+    def schema(self) -> pa.Schema | None:
+        """Schema of the rows, where it is known without reading."""
 
     @property
     def identity(self) -> str:
@@ -77,10 +88,12 @@ class ReadShard:
     Attributes:
         shard: the shard.
         counted_rows: its rows, where they were counted.
+        schema: schema of its rows, where footers were asked.
     """
 
     shard: InputShard
     counted_rows: int | None = None
+    schema: pa.Schema | None = None
 
     @property
     def label(self) -> str:
@@ -142,13 +155,13 @@ class GeneratorShard:
         function: returns an iterable of rows, each a mapping of column to value.
         kwargs: its keyword arguments.
         number: of the shard, for messages.
-        schema_of_rows: schema of the rows; None is what the values of each batch say.
+        schema: schema of the rows; None is what the values of each batch say.
     """
 
     function: Callable[..., Iterable[Mapping[str, Any]]]
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     number: int = 0
-    schema_of_rows: pa.Schema | None = None
+    schema: pa.Schema | None = None
 
     @property
     def label(self) -> str:
@@ -197,7 +210,7 @@ class GeneratorShard:
     def _batch(self, first: int, rows: list[Mapping[str, Any]]) -> pa.RecordBatch:
         try:
             batch = batch_from_rows(rows)
-            return batch if self.schema_of_rows is None else cast_batch(batch, self.schema_of_rows, add_missing=True)
+            return batch if self.schema is None else cast_batch(batch, self.schema, add_missing=True)
         except (SchemaError, TypeError, AttributeError) as error:
             raise SchemaError(f"generator {self.label}: rows from {first} on: {error}") from error
 
@@ -216,7 +229,14 @@ def stream_shard(shard: InputShard | StreamShard) -> StreamShard:
 def counted(shard: StreamShard) -> StreamShard:
     """The shard with its rows counted, where footers of files tell them."""
     if isinstance(shard, ReadShard) and isinstance(shard.shard, FileShard):
-        return ReadShard(shard.shard, rows_in_footers(shard.shard))
+        return replace(shard, counted_rows=rows_in_footers(shard.shard))
+    return shard
+
+
+def typed(shard: StreamShard) -> StreamShard:
+    """The shard with its schema known, where its files tell it beside the rows."""
+    if isinstance(shard, ReadShard) and isinstance(shard.shard, FileShard):
+        return replace(shard, schema=schema_in_footers(shard.shard))
     return shard
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from raydata_ext.streaming.nodes.base import Node
     from raydata_ext.streaming.rows import References
 
-VERSION = 2
+VERSION = 3
 """Raised when the layout of a state changes."""
 
 _ARRAY = "int64"
@@ -98,10 +98,10 @@ def _packed(array: References) -> str:
     """Differences to the smallest number, their bytes sorted by place: the high ones are nearly all zero."""
     low = int(array.min()) if len(array) else 0
     planes = np.ascontiguousarray((array - low).astype("<i8").view(np.uint8).reshape(-1, 8).T)
-    return f"{low}:" + base64.b85encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
+    return f"{low}:" + base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
 
 
 def _unpacked(text: str) -> References:
     low, _, packed = text.partition(":")
-    planes = np.frombuffer(zlib.decompress(base64.b85decode(packed)), np.uint8).reshape(8, -1)
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8).reshape(8, -1)
     return np.ascontiguousarray(planes.T).view("<i8").reshape(-1).astype(np.int64) + int(low)

@@ -28,8 +28,8 @@ class StreamSteps(ABC):
 
     @property
     @abstractmethod
-    def schema(self) -> pa.Schema | None:
-        """Schema of the rows, where it is known without reading."""
+    def _schema_at_hand(self) -> pa.Schema | None:
+        """Schema of the rows, where no file must be opened to know it."""
 
     @property
     @abstractmethod
@@ -61,7 +61,8 @@ class StreamSteps(ABC):
             batched: give batches.
             batch_size: rows of a batch; None is all rows.
             drop_last_batch: leave out the last batch where it is shorter.
-            remove_columns: columns that go before the result is merged.
+            remove_columns: columns that go before the result is merged; None is none of them, also where it is the
+                `column_names` of a stream that does not know them.
             schema: schema of the result; None is what the values say.
             fn_kwargs: keyword arguments of each call.
             constructor_kwargs: keyword arguments of the class, where `function` is one.
@@ -121,11 +122,11 @@ class StreamSteps(ABC):
 
     def select_columns(self, columns: Columns) -> Self:
         """Keep these columns, in this order."""
-        return self._then(SelectColumns(names(columns)))
+        return self._then(SelectColumns(_known_names(columns)))
 
     def remove_columns(self, columns: Columns) -> Self:
         """Leave these columns out."""
-        return self._then(RemoveColumns(names(columns)))
+        return self._then(RemoveColumns(_known_names(columns)))
 
     def rename_column(self, old: str, new: str) -> Self:
         """Give a column another name."""
@@ -150,9 +151,10 @@ class StreamSteps(ABC):
             PlanError: (as rows are read) there is no such column.
             SchemaError: (as rows are read) values cannot be cast.
         """
-        if self.schema is not None and column in self.schema.names:
-            place = self.schema.get_field_index(column)
-            return self.cast(self.schema.set(place, self.schema.field(place).with_type(type)))
+        known = self._schema_at_hand
+        if known is not None and column in known.names:
+            place = known.get_field_index(column)
+            return self.cast(known.set(place, known.field(place).with_type(type)))
         cast = UserFunction(CastColumn(column, type))
         return self._then(Map(function=cast, batched=True, batch_format="arrow", desc=f"cast_column({column})"))
 
@@ -160,3 +162,12 @@ class StreamSteps(ABC):
         if asked is not None:
             return asked
         return self._own_batch_format if batched else "python"
+
+
+def _known_names(columns: Columns | None) -> tuple[str, ...]:
+    if columns is None:
+        raise ValueError(
+            "the columns are None, as are `column_names` of a stream that does not know them before rows are read; name"
+            " them, or take those of the first row, [*next(iter(stream))]"
+        )
+    return names(columns)

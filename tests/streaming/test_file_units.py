@@ -94,3 +94,46 @@ def test_rows_of_parquet_files_are_counted_by_their_footers(files):
     assert len(stream) == 107
     assert len(stream.reshard().shuffle(1).skip(7)) == 100
     assert len(stream.reshard().shard(2, 0)) + len(stream.reshard().shard(2, 1)) == 107
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+def test_columns_of_files_are_known_without_reading_rows(files, suffix):
+    with pa.OSFile(str(files / "a.feather"), "wb") as file:
+        schema = pa.schema([("x", pa.int64()), ("text", pa.string())])
+        with pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+            writer.write_table(pa.table({"x": [1], "text": ["a"]}, schema))
+    stream = IterableDataset.from_shards(scan_files(str(files / f"a.{suffix}")).shards)
+    assert stream.column_names == ["x", "text"]
+    assert stream.schema.field("x").type == pa.int64()
+    assert stream.reshard().shuffle(1).rename_column("x", "n").column_names == ["n", "text"]
+    mapped = stream.map(lambda row: {"length": len(row["text"])}, remove_columns=stream.column_names)
+    assert next(iter(mapped)).keys() == {"length"}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "txt"])
+def test_columns_that_only_rows_tell_are_not_known_and_asking_reads_nothing(files, suffix):
+    stream = IterableDataset.from_shards(scan_files(str(files / f"a.{suffix}")).shards)
+    (files / f"a.{suffix}").unlink()
+    assert stream.column_names is stream.schema is None
+
+
+def test_the_schema_of_several_files_has_the_columns_of_all(tmp_path):
+    for part, table in enumerate([pa.table({"x": [1], "y": ["a"]}), pa.table({"x": [1.5], "ü": [True]})]):
+        (tmp_path / f"part={part}").mkdir()
+        pq.write_table(table, tmp_path / f"part={part}" / "a.parquet")
+
+    def stream(**options):
+        return IterableDataset.from_shards(scan_files(str(tmp_path / "**" / "*.parquet"), **options).shards)
+
+    assert stream().schema == pa.schema(
+        [("x", pa.float64()), ("y", pa.string()), ("part", pa.int64()), ("ü", pa.bool_())]
+    )
+    assert stream(columns=["part", "x"]).column_names == ["part", "x"]
+
+
+def test_the_schema_of_a_damaged_file_is_an_error_that_names_it(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"no parquet")
+    stream = IterableDataset.from_shards(scan_files(str(tmp_path / "a.parquet")).shards)
+    assert "columns not known" in repr(stream)
+    with pytest.raises(ReadError, match=r"a\.parquet"):
+        _ = stream.schema

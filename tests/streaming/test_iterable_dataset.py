@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 
 import numpy as np
 import pyarrow as pa
@@ -224,6 +225,44 @@ def test_a_column_is_added_value_by_value():
     assert added.column_names == ["x", "text", "z"]
     with pytest.raises(SchemaError, match="has ended"):
         list(stream_of(3).add_column("z", [1, 2]))
+
+
+def test_columns_that_are_not_known_cannot_be_selected_or_removed_by_chance():
+    unknown = IterableDataset.from_generator(count_up, {"bounds": [(0, 2)]})
+    assert unknown.column_names is None
+    for method in (unknown.select_columns, unknown.remove_columns):
+        with pytest.raises(ValueError, match="columns are None, as are `column_names`"):
+            method(unknown.column_names)
+    mapped = unknown.map(lambda row: {"y": row["x"]}, remove_columns=unknown.column_names)
+    assert list(mapped) == [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
+    by_first_row = unknown.map(lambda row: {"y": row["x"]}, remove_columns=[*next(iter(unknown))])
+    assert list(by_first_row) == [{"y": 0}, {"y": 1}]
+
+
+def test_the_schema_of_a_generator_is_known_where_it_is_given():
+    schema = pa.schema([("x", pa.int8())])
+    stream = IterableDataset.from_generator(count_up, {"bounds": [(0, 2)]}, schema=schema)
+    assert stream.schema == schema
+    assert stream.cast_column("x", pa.string()).schema == pa.schema([("x", pa.string())])
+
+
+def send_rows(stream, connection):
+    connection.send(list(stream))
+
+
+def test_functions_within_functions_travel_to_processes_that_are_spawned():
+    amount = 5
+
+    def rows():
+        yield from ({"x": number + amount} for number in range(2))
+
+    stream = IterableDataset.from_generator(rows).map(lambda row: {"y": row["x"] * amount})
+    spawn = multiprocessing.get_context("spawn")
+    parent, child = spawn.Pipe()
+    process = spawn.Process(target=send_rows, args=(stream, child))
+    process.start()
+    assert parent.recv() == [{"x": 5, "y": 25}, {"x": 6, "y": 30}]
+    process.join()
 
 
 @pytest.mark.parametrize(

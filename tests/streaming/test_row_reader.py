@@ -72,3 +72,36 @@ def test_the_end_is_reported_again_and_again(sizes):
     reader.read(None)
     assert reader.available() == reader.available() == 0
     assert reader.read(1) is None
+
+
+class FailsOnce(Pieces):
+    """The same, but the first attempt at one piece fails when the cursor has moved on already."""
+
+    def __init__(self, sizes, fails_at):
+        super().__init__(sizes)
+        self.fails_at = fails_at
+
+    def next(self):
+        piece = super().next()
+        if self.at == self.fails_at:
+            self.fails_at = None
+            raise KeyboardInterrupt
+        return piece
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.data())
+def test_a_piece_that_failed_comes_again_whether_one_goes_on_or_resumes(sizes, data):
+    fails_at = data.draw(st.integers(1, len(sizes)))
+    reader, done = RowReader(FailsOnce(sizes, fails_at)), []
+    if data.draw(st.booleans()):
+        skipped = data.draw(st.integers(0, sum(sizes[: fails_at - 1])))
+        reader.load({"at": 0, "rows": skipped})
+        done += range(skipped)
+    with pytest.raises(KeyboardInterrupt):
+        done.extend(iter(lambda: int(reader.take(1)[0]) if reader.available() else None, None))
+    again = RowReader(Pieces(sizes))
+    again.load(reader.state())
+    for one in (reader, again):
+        rest = one.read(None)
+        assert done + ([] if rest is None else rest.tolist()) == list(range(sum(sizes)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from typing_extensions import override
 
+from raydata_ext.streaming.known import known_schema
 from raydata_ext.streaming.seeds import mixed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
+    from raydata_ext.streaming.row_reader import RowReader
     from raydata_ext.streaming.rows import Rows
     from raydata_ext.streaming.seeds import Seed
     from raydata_ext.table import Table
@@ -46,6 +48,45 @@ class Cursor(ABC):
     @abstractmethod
     def load(self, state: State) -> None:
         """Go to a saved position; reads nothing yet."""
+
+
+class StatelessCursor(Cursor):
+    """A pass that stands where what it reads stands.
+
+    Args:
+        source: what it reads.
+    """
+
+    def __init__(self, source: Cursor | RowReader) -> None:
+        self._input: Any = source
+
+    @override
+    def state(self) -> State:
+        return self._input.state()
+
+    @override
+    def load(self, state: State) -> None:
+        self._input.load(state)
+
+
+class JoinedCursor(Cursor):
+    """A pass over the rows of several nodes at once, which stands where its passes over them stand.
+
+    Args:
+        inputs: the rows of each.
+    """
+
+    def __init__(self, inputs: Sequence[RowReader]) -> None:
+        self._inputs = inputs
+
+    @override
+    def state(self) -> State:
+        return {"inputs": [rows.state() for rows in self._inputs]}
+
+    @override
+    def load(self, state: State) -> None:
+        for rows, saved in zip(self._inputs, state["inputs"], strict=True):
+            rows.load(saved)
 
 
 class Node(ABC):
@@ -134,6 +175,10 @@ class Node(ABC):
         """The same node with the rows of its files counted, where footers tell them."""
         return self.with_children([child.counted() for child in self.children])
 
+    def typed(self) -> Node:
+        """The same node with the schemas of its files known, where the files themselves tell them."""
+        return self.with_children([child.typed() for child in self.children])
+
     # -- reading ------------------------------------------------------------------------------------------------------
 
     @property
@@ -179,3 +224,33 @@ class Wrapper(Node):
     @override
     def num_shards(self) -> int:
         return self.child.num_shards
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        return self.child.schema if self.orders_only else None
+
+
+@dataclass(frozen=True, eq=False)
+class Joined(Node):
+    """A node over several others.
+
+    Attributes:
+        parts: the others.
+    """
+
+    parts: tuple[Node, ...]
+
+    @property
+    @override
+    def children(self) -> tuple[Node, ...]:
+        return self.parts
+
+    @override
+    def with_children(self, children: Sequence[Node]) -> Self:
+        return replace(self, parts=tuple(children))
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        return known_schema(part.schema for part in self.parts)

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 from typing_extensions import override
 
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Wrapper
+from raydata_ext.formatting.record_batch import empty_columns
+from raydata_ext.streaming.nodes.base import Bases, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS
@@ -54,7 +55,7 @@ class Batch(Wrapper):
         return BatchCursor(self, RowReader(open_rows(self.child, None)))
 
 
-class BatchCursor(Cursor):
+class BatchCursor(StatelessCursor):
     """A pass that puts rows together.
 
     Args:
@@ -63,8 +64,8 @@ class BatchCursor(Cursor):
     """
 
     def __init__(self, node: Batch, rows: RowReader) -> None:
+        super().__init__(rows)
         self._node = node
-        self._input = rows
 
     @override
     def next(self) -> pa.RecordBatch | None:
@@ -75,15 +76,9 @@ class BatchCursor(Cursor):
         full = rows.num_rows // size * size
         end = full if self._node.drop_last_batch else rows.num_rows
         offsets = np.append(np.arange(0, end, size), end)
+        if not rows.num_columns:
+            return empty_columns(len(offsets) - 1)
         return pa.RecordBatch.from_arrays(
             [pa.LargeListArray.from_arrays(pa.array(offsets), column) for column in rows.columns],
             names=rows.schema.names,
         )
-
-    @override
-    def state(self) -> dict[str, Any]:
-        return self._input.state()
-
-    @override
-    def load(self, state: dict[str, Any]) -> None:
-        self._input.load(state)

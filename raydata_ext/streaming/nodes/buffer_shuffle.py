@@ -26,7 +26,6 @@ from raydata_ext.streaming.shard_memory import ShardMemory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
 
 _NONE: References = np.empty(0, np.int64)
 
@@ -54,11 +53,6 @@ class BufferShuffle(Wrapper):
 
     @property
     @override
-    def schema(self) -> pa.Schema | None:
-        return self.child.schema
-
-    @property
-    @override
     def settings(self) -> Mapping[str, Any]:
         return {
             "buffer_size": self.buffer_size,
@@ -78,11 +72,11 @@ class BufferShuffle(Wrapper):
     @override
     def open(self, bases: Bases | None) -> Cursor:
         if bases is not None:
-            return ShuffleCursor(self, open_rows(self._groups(), bases), PIECE_ROWS)
+            return ShuffleCursor(self, open_rows(self.incoming(), bases), PIECE_ROWS)
         memory = self._memory()
         return GatherCursor(ShuffleCursor(self, memory, BATCH_ROWS, memory), memory.gather)
 
-    def _groups(self) -> Node:
+    def incoming(self) -> Node:
         """The rows in the order in which they reach the buffer."""
         groups = self._group_nodes()
         return groups[0] if len(groups) == 1 else RoundRobin(groups)
@@ -98,7 +92,7 @@ class BufferShuffle(Wrapper):
         """What lends references to rows that have none."""
         groups = [shards_of(group) for group in self._group_nodes()]
         shards = [group for group in groups if group is not None]
-        return ShardMemory(shards) if len(shards) == len(groups) else RowMemory(open_rows(self._groups(), None))
+        return ShardMemory(shards) if len(shards) == len(groups) else RowMemory(open_rows(self.incoming(), None))
 
 
 class ShuffleCursor(Cursor):
@@ -117,7 +111,7 @@ class ShuffleCursor(Cursor):
         self._memory = memory
         self._input = RowReader(references)
         self._buffer: References = _NONE
-        self._slots = Draws(node.seed.generator(), self._draw)
+        self._slots = _slots(node.buffer_size, node.seed)
 
     @override
     def next(self) -> References | None:
@@ -162,8 +156,10 @@ class ShuffleCursor(Cursor):
             rows = self._input.take(min(found, self._window))
         return rows
 
-    def _draw(self, generator: np.random.Generator, count: int) -> References:
-        return generator.integers(0, self._size, size=count)
+
+def _slots(buffer_size: int, seed: Seed) -> Draws:
+    """Which slot each row that follows a full buffer goes through."""
+    return Draws(seed.generator(), lambda generator, count: generator.integers(0, buffer_size, size=count))
 
 
 def can_read_again(node: Node) -> bool:

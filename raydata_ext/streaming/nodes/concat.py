@@ -7,43 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.known import known_sum
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Joined, Node
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.nodes.shard_source import ShardSource
 from raydata_ext.streaming.order import dealt, permutation
 from raydata_ext.streaming.rows import widened
-from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
     from raydata_ext.streaming.rows import Rows
     from raydata_ext.streaming.seeds import Seed
     from raydata_ext.streaming.shards import StreamShard
 
 
 @dataclass(frozen=True, eq=False)
-class Concat(Node):
-    """The rows of the first part, then those of the second, and so on.
-
-    Attributes:
-        parts: the nodes.
-    """
-
-    parts: tuple[Node, ...]
+class Concat(Joined):
+    """The rows of the first part, then those of the second, and so on."""
 
     orders_only = True
-
-    @property
-    @override
-    def children(self) -> tuple[Node, ...]:
-        return self.parts
-
-    @override
-    def with_children(self, children: Sequence[Node]) -> Concat:
-        return Concat(tuple(children))
 
     @property
     @override
@@ -53,14 +34,7 @@ class Concat(Node):
     @property
     @override
     def num_rows(self) -> int | None:
-        rows = [part.num_rows for part in self.parts]
-        return None if None in rows else sum(count for count in rows if count is not None)
-
-    @property
-    @override
-    def schema(self) -> pa.Schema | None:
-        schemas = [part.schema for part in self.parts]
-        return None if None in schemas else unify_schemas(schemas)
+        return known_sum(part.num_rows for part in self.parts)
 
     @override
     def shuffle_data_sources(self, seed: Seed) -> Concat:

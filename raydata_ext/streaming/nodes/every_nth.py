@@ -1,4 +1,4 @@
-"""Every n-th row: how rows are dealt to readers where shards do not come out even."""
+"""Every n-th row: how rows are dealt to readers where shards do not come out even, or must not be dealt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from typing_extensions import override
 
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
+from raydata_ext.streaming.nodes.base import Bases, Node, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, Rows, count_rows, pick
@@ -16,7 +16,6 @@ from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, Rows, count_rows,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
     from typing_extensions import Self
 
     from raydata_ext.streaming.seeds import Seed
@@ -24,24 +23,16 @@ if TYPE_CHECKING:
 Remainder: TypeAlias = Literal["uneven", "drop", "pad"]
 
 
-@dataclass(frozen=True, eq=False)
-class FixedOrder(Wrapper):
+class FixedOrder(Node):
     """A node that counts the rows below it, so that nothing may change which rows come when.
 
     Its sources are neither shuffled nor dealt; readers share its rows, not its shards.
     """
 
-    orders_only = True
-
     @property
     @override
     def num_shards(self) -> int:
         return 1
-
-    @property
-    @override
-    def schema(self) -> pa.Schema | None:
-        return self.child.schema
 
     @override
     def shuffle_data_sources(self, seed: Seed) -> Self:
@@ -66,20 +57,21 @@ class FixedOrder(Wrapper):
 
 
 @dataclass(frozen=True, eq=False)
-class EveryNth(FixedOrder):
+class EveryNth(FixedOrder, Wrapper):
     """Of each `step` rows, the one at place `offset`.
 
     Attributes:
         step: rows of a round.
         offset: place in the round, 0 <= offset < step.
         remainder: what becomes of a last round that is not full: `"uneven"` gives its rows to the first readers,
-            `"drop"`
-            leaves it out, `"pad"` gives the readers that would go without its rows again from the first on.
+            `"drop"` leaves it out, `"pad"` gives the readers that would go without its rows again from the first on.
     """
 
     step: int
     offset: int
     remainder: Remainder = "uneven"
+
+    orders_only = True
 
     @property
     @override
@@ -100,7 +92,7 @@ class EveryNth(FixedOrder):
         return EveryNthCursor(self, bases)
 
 
-class EveryNthCursor(Cursor):
+class EveryNthCursor(StatelessCursor):
     """A pass over every n-th row.
 
     Args:
@@ -109,8 +101,8 @@ class EveryNthCursor(Cursor):
     """
 
     def __init__(self, node: EveryNth, bases: Bases | None) -> None:
+        super().__init__(RowReader(open_rows(node.child, bases)))
         self._node = node
-        self._input = RowReader(open_rows(node.child, bases))
         self._rounds = max(1, (BATCH_ROWS if bases is None else PIECE_ROWS) // node.step)
 
     @override
@@ -120,14 +112,6 @@ class EveryNthCursor(Cursor):
         if rows is None:
             return None
         return pick([rows], _places(count_rows(rows), node.step, node.offset, node.remainder))
-
-    @override
-    def state(self) -> dict[str, Any]:
-        return self._input.state()
-
-    @override
-    def load(self, state: dict[str, Any]) -> None:
-        self._input.load(state)
 
 
 def _places(rows: int, step: int, offset: int, remainder: Remainder) -> Any:

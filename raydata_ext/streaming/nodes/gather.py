@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from typing_extensions import override
 
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, StatelessCursor
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS, PIECE_ROWS, References, batch_of_table
 from raydata_ext.table import Table, concat_tables
@@ -23,6 +24,10 @@ _FEW_ROWS = BATCH_ROWS // 8
 
 _GATHERED_BYTES = 16 << 20
 """Rows are copied from all over the tables so many bytes at a time, about."""
+
+_SAMPLES = 8
+_SAMPLED_ROWS = 16
+"""So many runs of so many rows tell how large rows are."""
 
 
 def open_rows(node: Node, bases: Bases | None) -> Cursor:
@@ -39,7 +44,7 @@ def table_bases(tables: Sequence[Table]) -> dict[int, int]:
     return dict(zip(map(id, tables), starts, strict=False))
 
 
-class GatherCursor(Cursor):
+class GatherCursor(StatelessCursor):
     """Record batches of the rows that another cursor refers to.
 
     All references of a piece are resolved before the next piece is asked for.
@@ -50,24 +55,16 @@ class GatherCursor(Cursor):
     """
 
     def __init__(self, references: Cursor, gather: Callable[[References], pa.RecordBatch]) -> None:
-        self._references = RowReader(references)
+        super().__init__(RowReader(references))
         self._gather = gather
 
     @override
     def next(self) -> pa.RecordBatch | None:
-        if not self._references.available():
+        if not self._input.available():
             return None
-        batch = self._gather(self._references.peek())
-        self._references.start += batch.num_rows
+        batch = self._gather(self._input.peek())
+        self._input.start += batch.num_rows
         return batch
-
-    @override
-    def state(self) -> dict[str, Any]:
-        return self._references.state()
-
-    @override
-    def load(self, state: dict[str, Any]) -> None:
-        self._references.load(state)
 
 
 class TableRows:
@@ -92,7 +89,9 @@ class TableRows:
 
     @cached_property
     def _most_rows(self) -> int:
-        """Rows that are gathered at a time: the more, the less the calls cost; told by the size of the first rows."""
-        first = next(self._table.iter_batches())
-        row_bytes = max(1, int(first.nbytes) // int(first.num_rows))
-        return min(PIECE_ROWS, max(1, _GATHERED_BYTES // row_bytes))
+        """Rows that are gathered at a time: the more, the less the calls cost; told by the sizes of some rows."""
+        total = self._table.num_rows
+        rows = min(_SAMPLED_ROWS, total)
+        starts = np.linspace(0, total - rows, _SAMPLES).astype(np.int64).tolist()  # files may be sorted by length
+        row_bytes = sum(int(self._table.fast_slice(start, rows).nbytes) for start in starts) // (rows * _SAMPLES)
+        return min(PIECE_ROWS, max(1, _GATHERED_BYTES // max(1, row_bytes)))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from typing_extensions import override
 
+from raydata_ext.streaming.known import known_sum
 from raydata_ext.streaming.mixing import draws_by_weight, take_picked
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Joined
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.order import picks_until_used_up
 from raydata_ext.streaming.row_reader import RowReader
@@ -18,7 +19,7 @@ from raydata_ext.streaming.seeds import BLOCK, Draws, Seed
 from raydata_ext.table import unify_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -27,11 +28,10 @@ StoppingStrategy: TypeAlias = Literal["first_exhausted", "all_exhausted", "all_e
 
 
 @dataclass(frozen=True, eq=False)
-class Interleave(Node):
-    """The next row of one source after another.
+class Interleave(Joined):
+    """The next row of one part after another.
 
     Attributes:
-        sources: the nodes.
         probabilities: how likely each is picked; None is each in turn.
         seed: of the picks.
         stopping_strategy: `"first_exhausted"` ends with the last row of the first source that ends; `"all_exhausted"`
@@ -39,7 +39,6 @@ class Interleave(Node):
             `"all_exhausted_without_replacement"` gives each row once.
     """
 
-    sources: tuple[Node, ...]
     probabilities: tuple[float, ...] | None
     seed: Seed
     stopping_strategy: StoppingStrategy
@@ -48,39 +47,20 @@ class Interleave(Node):
 
     @property
     @override
-    def children(self) -> tuple[Node, ...]:
-        return self.sources
-
-    @override
-    def with_children(self, children: Sequence[Node]) -> Interleave:
-        return replace(self, sources=tuple(children))
-
-    @property
-    @override
     def num_shards(self) -> int:
-        return min(source.num_shards for source in self.sources)
+        return min(part.num_shards for part in self.parts)
 
     @property
     @override
     def num_rows(self) -> int | None:
-        rows = [source.num_rows for source in self.sources]
-        known = [count for count in rows if count is not None]
-        if len(known) < len(rows):
-            return None
-        if self.stopping_strategy == "all_exhausted_without_replacement":
-            return sum(known)
-        if self.probabilities is not None:
-            return None
-        if self.stopping_strategy == "first_exhausted":
-            shortest = min(known)
-            return 0 if shortest == 0 else (shortest - 1) * len(known) + known.index(shortest) + 1
+        rows = [part.num_rows for part in self.parts]
+        total = known_sum(rows)
+        if total is None or self.stopping_strategy == "all_exhausted_without_replacement":
+            return total
+        if self.probabilities is None and self.stopping_strategy == "first_exhausted":
+            shortest = min(count for count in rows if count is not None)
+            return 0 if shortest == 0 else (shortest - 1) * len(rows) + rows.index(shortest) + 1
         return None
-
-    @property
-    @override
-    def schema(self) -> pa.Schema | None:
-        schemas = [source.schema for source in self.sources]
-        return None if None in schemas else unify_schemas(schemas)
 
     @property
     @override
@@ -91,13 +71,13 @@ class Interleave(Node):
 
     @override
     def shift_seeds(self, by: int) -> Interleave:
-        sources = tuple(source.shift_seeds(by) for source in self.sources)
-        return replace(self, sources=sources, seed=self.seed.shifted(by))
+        parts = tuple(part.shift_seeds(by) for part in self.parts)
+        return replace(self, parts=parts, seed=self.seed.shifted(by))
 
     @override
     def at_epoch(self, epoch: int) -> Interleave:
-        sources = tuple(source.at_epoch(epoch) for source in self.sources)
-        return replace(self, sources=sources, seed=self.seed.shifted(epoch))
+        parts = tuple(part.at_epoch(epoch) for part in self.parts)
+        return replace(self, parts=parts, seed=self.seed.shifted(epoch))
 
     @override
     def open(self, bases: Bases | None) -> InterleaveCursor:
@@ -106,7 +86,7 @@ class Interleave(Node):
     def picks(self) -> Draws | Cycle:
         """The number of the source of each row."""
         if self.probabilities is None:
-            return Cycle(len(self.sources))
+            return Cycle(len(self.parts))
         return draws_by_weight(self.probabilities, self.seed)
 
 
@@ -150,18 +130,20 @@ class InterleaveCursor(Cursor):
         self._node = node
         self._bases = bases
         self._picks = node.picks()
-        self._passes = [0] * len(node.sources)
-        self._exhausted = np.zeros(len(node.sources), np.bool_)
-        self._counts = np.array(node.probabilities or [1.0] * len(node.sources)) > 0  # others are never picked
+        self._passes = [0] * len(node.parts)
+        self._exhausted = np.zeros(len(node.parts), np.bool_)
+        self._counts = np.array(node.probabilities or [1.0] * len(node.parts)) > 0  # others are never picked or read
         self._empty: set[int] = set()  # sources without any rows
-        self._inputs = [self._opened(source) for source in range(len(node.sources))]
+        self._inputs = [self._opened(source) for source in range(len(node.parts))]
         self._schema: pa.Schema | None = None  # of all rows, where record batches are mixed
 
     @override
     def next(self) -> Rows | None:
         available = self._rows_at_hand()
         if self._bases is None and self._schema is None and any(available):
-            self._schema = unify_schemas(source.peek().schema for source in self._inputs if source.available())
+            self._schema = unify_schemas(
+                source.peek().schema for source, rows in zip(self._inputs, available, strict=True) if rows
+            )
         while not self._has_ended():
             picks = self._picks.peek()
             has_rows = np.array(available) > 0
@@ -196,9 +178,10 @@ class InterleaveCursor(Cursor):
 
     def _rows_at_hand(self) -> list[int]:
         """Rows that each source has at hand; one that has just ended is marked, and begins again where it is to."""
-        available = [source.available() for source in self._inputs]
+        picked = self._counts.tolist()
+        available = [self._inputs[source].available() if picked[source] else 0 for source in range(len(picked))]
         for source, rows in enumerate(available):
-            if rows:
+            if rows or not picked[source]:
                 continue
             self._exhausted[source] = True
             if self._node.stopping_strategy == "all_exhausted" and source not in self._empty:
@@ -219,4 +202,4 @@ class InterleaveCursor(Cursor):
 
     def _opened(self, source: int) -> RowReader:
         """A source from its begin; after its first pass in another order, if it is shuffled."""
-        return RowReader(open_rows(self._node.sources[source].after_passes(self._passes[source]), self._bases))
+        return RowReader(open_rows(self._node.parts[source].after_passes(self._passes[source]), self._bases))

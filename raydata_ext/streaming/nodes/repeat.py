@@ -14,8 +14,6 @@ from raydata_ext.streaming.rows import Rows, count_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
 
 @dataclass(frozen=True, eq=False)
 class Repeat(Wrapper):
@@ -34,11 +32,6 @@ class Repeat(Wrapper):
     def num_rows(self) -> int | None:
         total = self.child.num_rows
         return None if total is None or self.times is None else total * self.times
-
-    @property
-    @override
-    def schema(self) -> pa.Schema | None:
-        return self.child.schema
 
     @property
     @override

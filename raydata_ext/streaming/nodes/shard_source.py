@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from raydata_ext.fingerprint import combine
+from raydata_ext.streaming.known import known_schema, known_sum
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.every_nth import EveryNth
 from raydata_ext.streaming.order import dealt, permutation
-from raydata_ext.streaming.shards import counted
+from raydata_ext.streaming.shards import counted, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -47,8 +48,12 @@ class ShardSource(Node):
     @property
     @override
     def num_rows(self) -> int | None:
-        rows = [shard.num_rows for shard in self.shards]
-        return None if None in rows else sum(count for count in rows if count is not None)
+        return known_sum(shard.num_rows for shard in self.shards)
+
+    @property
+    @override
+    def schema(self) -> pa.Schema | None:
+        return known_schema(shard.schema for shard in self.shards)
 
     @property
     @override
@@ -93,13 +98,20 @@ class ShardSource(Node):
 
     @override
     def counted(self) -> ShardSource:
-        with ThreadPoolExecutor(_FOOTERS_AT_A_TIME) as threads:
-            return ShardSource(tuple(threads.map(counted, self.shards)))
+        return self._with_footers(counted)
+
+    @override
+    def typed(self) -> ShardSource:
+        return self._with_footers(typed)
 
     @override
     def open(self, bases: Bases | None) -> ShardCursor:
         assert bases is None, "these rows have no references"
         return ShardCursor(self.shards)
+
+    def _with_footers(self, read: Callable[[StreamShard], StreamShard]) -> ShardSource:
+        with ThreadPoolExecutor(_FOOTERS_AT_A_TIME) as threads:
+            return ShardSource(tuple(threads.map(read, self.shards)))
 
 
 class ShardCursor(Cursor):
@@ -124,16 +136,16 @@ class ShardCursor(Cursor):
     @override
     def next(self) -> pa.RecordBatch | None:
         while self._shard < len(self._shards):
-            if self._batches is None:
-                self._batches = self._shards[self._shard].read_from(self._unit, self._row)
-            found = next(self._batches, None)
+            batches = self._batches or self._shards[self._shard].read_from(self._unit, self._row)
+            self._batches = None  # those that failed look as if they had ended
+            found = next(batches, None)
             if found is not None:
+                self._batches = batches
                 unit, batch = found
                 if unit != self._unit:
                     self._unit, self._row = unit, 0
                 self._row += batch.num_rows
                 return batch
-            self._batches = None
             self._shard += 1
             self._unit = self._row = 0
         return None

@@ -13,6 +13,7 @@ from typing_extensions import override
 from raydata_ext.engine import Program, Worker
 from raydata_ext.engine.operators import make_operator
 from raydata_ext.engine.trail import Trail
+from raydata_ext.errors import PlanError
 from raydata_ext.plan import Cast, Chain, Filter, Map, Position, RemoveColumns, RenameColumns, SelectColumns, Step
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
@@ -20,7 +21,7 @@ from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from raydata_ext.engine.step_operator import Operator
     from raydata_ext.store import Store
@@ -50,6 +51,8 @@ class Transform(Wrapper):
     @property
     @override
     def schema(self) -> pa.Schema | None:
+        if isinstance(self.step, Cast | Map):
+            return self.step.schema
         return _schema_after(self.step, self.child.schema)
 
     @property
@@ -60,6 +63,10 @@ class Transform(Wrapper):
         if isinstance(self.step, Map | Filter) and self.step.batched:
             settings["batch_size"] = self.step.batch_size
         return settings
+
+    @override
+    def typed(self) -> Node:
+        return self if isinstance(self.step, Cast | Map) else super().typed()
 
     @override
     def open(self, bases: Bases | None) -> TransformCursor:
@@ -166,15 +173,22 @@ def below_row_steps(
 
 
 def _schema_after(step: Step, schema: pa.Schema | None) -> pa.Schema | None:
-    if isinstance(step, Cast | Map):
-        return step.schema
     if schema is None or isinstance(step, Filter):
         return schema
     if isinstance(step, SelectColumns):
+        _require_columns(step, step.columns, schema)
         return pa.schema([schema.field(name) for name in step.columns])
     if isinstance(step, RemoveColumns):
+        _require_columns(step, step.columns, schema)
         return pa.schema([field for field in schema if field.name not in step.columns])
     if isinstance(step, RenameColumns):
         names = dict(step.names)
+        _require_columns(step, names, schema)
         return pa.schema([field.with_name(names.get(field.name, field.name)) for field in schema])
     return None
+
+
+def _require_columns(step: Step, columns: Iterable[str], schema: pa.Schema) -> None:
+    for column in columns:
+        if column not in schema.names:
+            raise PlanError(f"{step.label}: there is no column {column!r}; these rows have {schema.names}")

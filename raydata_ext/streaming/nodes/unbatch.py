@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from typing_extensions import override
 
 from raydata_ext.errors import SchemaError
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Wrapper
+from raydata_ext.streaming.nodes.base import Bases, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
 
 
@@ -31,28 +30,13 @@ class Unbatch(Wrapper):
         return UnbatchCursor(open_rows(self.child, None))
 
 
-class UnbatchCursor(Cursor):
-    """A pass that takes rows apart.
-
-    Args:
-        batches: gives record batches of lists.
-    """
-
-    def __init__(self, batches: Cursor) -> None:
-        self._input = batches
+class UnbatchCursor(StatelessCursor):
+    """A pass that takes rows apart: what it reads are record batches of lists."""
 
     @override
     def next(self) -> pa.RecordBatch | None:
         batch = self._input.next()
         return None if batch is None else _taken_apart(batch)
-
-    @override
-    def state(self) -> Any:
-        return self._input.state()
-
-    @override
-    def load(self, state: Any) -> None:
-        self._input.load(state)
 
 
 def _taken_apart(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from raydata_ext.streaming.make_source import source_of_tables
 from raydata_ext.streaming.nodes.gather import TableRows, open_rows
-from raydata_ext.streaming.nodes.take import Take
+from raydata_ext.streaming.nodes.skip_take import Take
 from raydata_ext.table import InMemoryTable
 
 
@@ -60,3 +60,9 @@ def test_a_stream_of_no_rows_has_no_batches():
 def test_large_rows_are_gathered_a_few_at_a_time():
     rows = TableRows(InMemoryTable(pa.table({"x": [b"x" * (1 << 20)] * 30})))
     assert rows.gather(np.arange(30)[::-1]).num_rows == 15
+
+
+def test_rows_that_are_sorted_by_length_are_gathered_a_few_at_a_time_too():
+    short, long = [b""] * 2000, [b"x" * (1 << 16)] * 2000
+    rows = TableRows(InMemoryTable(pa.table({"x": short + long})))
+    assert rows.gather(np.arange(4000)[::-1]).nbytes < 64 << 20

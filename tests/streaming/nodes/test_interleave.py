@@ -79,6 +79,19 @@ def test_a_source_that_is_never_picked_is_not_waited_for():
     assert numbers(mixed) == [0, 1, 2]
 
 
+def test_a_source_that_is_never_picked_is_not_read():
+    read = []
+
+    def rows(name):
+        read.append(name)
+        yield {"x": name}
+
+    streams = [IterableDataset.from_generator(rows, {"name": name}) for name in ("a", "b")]
+    for strategy in STRATEGIES:
+        assert numbers(interleave_datasets(streams, [1.0, 0.0], 1, strategy)) == ["a"]
+    assert set(read) == {"a"}
+
+
 def test_a_shuffled_source_that_begins_again_is_shuffled_anew():
     small, large = tables([50, 400])
     mixed = interleave_datasets([small.shuffle(1, buffer_size=50), large], stopping_strategy="all_exhausted")
