@@ -14,10 +14,10 @@ Position
     on references.
 Processes
     `coordinator` is the user's handle on `coordinator_actor` (`coordinator_call` waits for its answers), which keeps
-    the books (`progress`), writes them down, and never sees a row. `trainer_feed` runs in the trainer's process: it
-    joins the coordinator, makes batches in a thread (`prefetch`) or lets reader actors make them (`reader_pool`,
-    `reader_actor`), and tells how far it is in another thread (`reporter`). `figures` is what it measures. `torch_feed`
-    is the feed as torch wants it.
+    track of the ranks (`progress`), writes that down (`books`), and never sees a row. `trainer_feed` runs in the
+    trainer's process: it joins the coordinator, makes batches in a thread (`prefetch`) or lets reader actors make them
+    (`reader_pool`, `reader_actor`), and tells how far it is in another thread (`reporter`). `figures` is what it
+    measures. `torch_feed` is the feed as torch wants it.
 Beside that
     `packing` lays documents into sequences of equal length, as a step of a plan; `pack_node` does so in a stream.
     `shuffle_quality` measures and draws how well an epoch is shuffled. `status_view` shows a running feed in a

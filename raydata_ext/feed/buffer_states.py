@@ -8,18 +8,18 @@ begins.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raydata_ext.feed.lanes import table_sources
 from raydata_ext.feed.layout import Layout
 from raydata_ext.feed.mixture import Mixture
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
 from raydata_ext.streaming.nodes.concat import Concat
 from raydata_ext.streaming.nodes.interleave import Interleave
-from raydata_ext.streaming.nodes.table_source import TableSource
-from raydata_ext.streaming.order import even_cuts
+from raydata_ext.streaming.nodes.round_robin import RoundRobin
+from raydata_ext.streaming.rows_done import rows_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,12 +83,11 @@ def _changed_cursor(node: Node, state: State, change: Callable[[BufferShuffle, S
 def _made_again(node: BufferShuffle, state: State, bases: Bases) -> References | None:
     """The buffer at a position, or None where it is not full or does not follow from numbers drawn."""
     size = node.buffer_size
-    if not isinstance(node.child, TableSource):
+    incoming = node.incoming()
+    taken = rows_read(incoming, state["input"])
+    if taken is None or taken <= size:
         return None
-    rows = _Incoming(node.child.runs + bases[id(node.child.table)], node.max_buffer_input_shards)
-    steps = rows.consumed(state["input"]) - size
-    if steps <= 0:
-        return None
+    rows, steps = _Incoming(incoming, bases), taken - size
     count = int(size * (np.log(size) + 12))
     while True:
         count = min(count, steps)
@@ -137,24 +136,15 @@ class _Incoming:
     """The rows in the order in which they reach the buffer.
 
     Args:
-        runs: first reference and end of each shard; int64, shape (shards, 2).
-        most_groups: groups of shards that are read one row each in turn, at most.
+        node: shards of tables, or groups of such that are read one row each in turn.
+        bases: see `Node.open`.
     """
 
-    def __init__(self, runs: References, most_groups: int) -> None:
-        cuts = even_cuts(len(runs), max(1, min(len(runs), most_groups)))
-        self._groups = [runs[start:stop] for start, stop in pairwise(cuts)]
-        self._ends = [np.cumsum(group[:, 1] - group[:, 0]) for group in self._groups]
+    def __init__(self, node: Node, bases: Bases) -> None:
+        groups = node.parts if isinstance(node, RoundRobin) else (node,)
+        self._runs = [_runs(group, bases) for group in groups]  # first reference and end of each shard
+        self._ends = [np.cumsum(runs[:, 1] - runs[:, 0]) for runs in self._runs]
         self._layout = Layout([int(ends[-1]) if len(ends) else 0 for ends in self._ends])
-
-    def consumed(self, state: State) -> int:
-        """How many rows a reader has taken."""
-        position, done = state["at"], int(state["rows"])
-        if "groups" not in position:  # a single group is read as it is
-            return done + self._consumed_of_group(0, position)
-        for number, reader in enumerate(position["groups"]):
-            done += self._consumed_of_group(number, reader["at"]) + int(reader["rows"])
-        return done
 
     def references(self, indices: References) -> References:
         """References of rows by their places in the order."""
@@ -164,9 +154,9 @@ class _Incoming:
             mine = groups == number
             ends, rows = self._ends[number], places[mine]
             shards = ends.searchsorted(rows, side="right")
-            found[mine] = self._groups[number][shards, 1] - (ends[shards] - rows)
+            found[mine] = self._runs[number][shards, 1] - (ends[shards] - rows)
         return found
 
-    def _consumed_of_group(self, number: int, position: State) -> int:
-        shard = position["shard"]
-        return int(position["row"]) + (int(self._ends[number][shard - 1]) if shard else 0)
+
+def _runs(group: Node, bases: Bases) -> References:
+    return np.concatenate([source.runs + bases[id(source.table)] for source in table_sources(group)])

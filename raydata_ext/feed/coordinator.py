@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ray
 
-from raydata_ext.feed.coordinator_actor import CHECKPOINT_NAME, CoordinatorActor
+from raydata_ext.feed.books import books_file, read_books
+from raydata_ext.feed.coordinator_actor import CoordinatorActor
 from raydata_ext.feed.coordinator_call import answer
 from raydata_ext.feed.feed_state import load_position
 from raydata_ext.feed.plan import EndOfEpoch, FeedPlan
@@ -16,6 +16,7 @@ from raydata_ext.feed.trainer_feed import TrainerFeed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from raydata_ext.streaming import IterableDataset
 
@@ -64,7 +65,7 @@ class StreamingCoordinator:
                 itself, and every rank computes all of it, and reads its own rows only, where it has references.
             end_of_epoch: what becomes of a last step that is not full: `"drop"` leaves it out, `"pad"` fills it up
                 with the first rows of the epoch, which `mask` marks, `"uneven"` gives some ranks fewer rows, or none.
-            name: of the actor, unique in the cluster; for `attach` and for the command line.
+            name: of the actor, in ASCII, unique in the cluster; for `attach` and for the command line.
             checkpoint_dir: where the books are kept, on a file system that all nodes see. With it the actor is
                 restarted when it dies, and a new coordinator goes on where an earlier one of the directory was.
             checkpoint_every: steps between two writings of the books.
@@ -73,8 +74,10 @@ class StreamingCoordinator:
 
         Raises:
             ValueError: an argument is out of range.
-            StateError: the state does not belong to this feed; says what differs.
+            StateError: the state, or the books in the directory, do not belong to this feed; says what differs.
         """
+        if name is not None and not (name and name.isascii() and name.isprintable()):
+            raise ValueError(f"name is {name!r}; it must be printable ASCII, as names of actors are")
         if detached and name is None:
             raise ValueError("a detached coordinator needs a name, to be found again")
         if checkpoint_every < 1:
@@ -83,8 +86,8 @@ class StreamingCoordinator:
         if state is not None:
             load_position(plan, state)  # raises here and now what does not fit
         name = name or f"feed-{os.urandom(4).hex()}"
-        directory = None if checkpoint_dir is None else _directory_of_books(checkpoint_dir, anew=state is not None)
-        attempts = 0 if directory is None else -1  # without its books it would begin anew, unasked
+        file = None if checkpoint_dir is None else _file_of_books(checkpoint_dir, plan, anew=state is not None)
+        attempts = 0 if file is None else -1  # without its books it would begin anew, unasked
         actor = ray.remote(CoordinatorActor).options(
             name=name,
             namespace=NAMESPACE,
@@ -93,7 +96,7 @@ class StreamingCoordinator:
             max_restarts=attempts,
             max_task_retries=attempts,
         )
-        return cls(actor.remote(plan, stream.epoch, state, directory, checkpoint_every), name, plan)
+        return cls(actor.remote(plan, stream.epoch, state, file, checkpoint_every), name, plan)
 
     @classmethod
     def attach(cls, name: str) -> StreamingCoordinator:
@@ -173,10 +176,11 @@ class StreamingCoordinator:
         return answer(reference, repr(self._name))
 
 
-def _directory_of_books(directory: str | os.PathLike[str], *, anew: bool) -> str:
-    """Make the directory; an actor goes by the books in it, and so those of a feed that begins anew are removed."""
-    path = Path(directory)
-    path.mkdir(parents=True, exist_ok=True)
+def _file_of_books(directory: str | os.PathLike[str], plan: FeedPlan, *, anew: bool) -> Path:
+    """Make the directory and look into the books; an actor goes by them, and so those of before a new begin go."""
+    file = books_file(directory)
+    file.parent.mkdir(parents=True, exist_ok=True)
     if anew:
-        (path / CHECKPOINT_NAME).unlink(missing_ok=True)
-    return str(path.resolve())
+        file.unlink(missing_ok=True)
+    read_books(file, plan)  # raises here and now what does not fit
+    return file

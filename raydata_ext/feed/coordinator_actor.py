@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import orjson
 
+from raydata_ext.feed.books import Books, RankEntry, read_books, write_books
 from raydata_ext.feed.feed_state import Position, load_position, save_position
 from raydata_ext.feed.mixture import drawn_so_far
 from raydata_ext.feed.order_tracker import OrderTracker
 from raydata_ext.feed.progress import Member, Progress, RankProgress
-from raydata_ext.store.atomic_files import write_file_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from raydata_ext.feed.plan import FeedPlan
     from raydata_ext.feed.rank_rows import Mark
 
-CHECKPOINT_NAME = "coordinator.json"
+
+_MOST_MARKS = 1024
+"""Marks that are kept while one rank is far behind the others."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class CoordinatorActor:
         plan: what is delivered.
         epoch: the first epoch.
         state: where to begin, if not at the begin of that epoch; books that are there go before it.
-        checkpoint_dir: where the books are written, so that they outlive the actor.
+        file: where the books are written, so that they outlive the actor.
         checkpoint_every: steps between two writings.
     """
 
@@ -54,19 +55,19 @@ class CoordinatorActor:
         plan: FeedPlan,
         epoch: int,
         state: Mapping[str, Any] | None,
-        checkpoint_dir: str | None,
+        file: Path | None,
         checkpoint_every: int,
     ) -> None:
         self._plan = plan
         self._tracker = OrderTracker(plan)
         self._every = checkpoint_every
-        self._file = None if checkpoint_dir is None else Path(checkpoint_dir) / CHECKPOINT_NAME
+        self._file = file
         # Epoch and mark, as feeds tell them where rows must be read to find them.
         self._read_marks: list[tuple[int, Mark]] = []
         self._progress = Progress(Position(epoch))
-        if self._file is not None and self._file.exists():
-            books = orjson.loads(self._file.read_bytes())
-            self._begin(books["state"])
+        books = None if file is None else read_books(file, plan)
+        if books is not None:
+            self._begin(books.state)
             self._recall(books)
         elif state is not None:
             self._begin(state)
@@ -90,20 +91,29 @@ class CoordinatorActor:
             return Assignment(member, Position(record.epoch, record.step, self._mark_for(record)))
         return Assignment(member, start)
 
-    def report(self, member: Member, epoch: int, step: int, figures: Mapping[str, Any], mark: Mark | None) -> None:
+    def report(
+        self, member: Member, epoch: int, step: int, figures: Mapping[str, Any], mark: tuple[int, Mark] | None
+    ) -> None:
         """Note how far a feed is.
+
+        Args:
+            member: the feed.
+            epoch: epoch of the step that it receives next.
+            step: that step.
+            figures: what it tells of itself.
+            mark: where the lanes stand at a step, with the epoch of it; only where rows must be read to find them.
 
         Raises:
             StaleFeedError: it was replaced.
         """
         moved = self._progress.report(member, epoch, step, figures, time.monotonic())
         if mark is not None:
-            self._read_marks.append((epoch, mark))
+            self._read_marks.append(mark)
+            if len(self._read_marks) > _MOST_MARKS:
+                del self._read_marks[1::2]  # to go on from one before only takes longer
         if moved:
             self._forget_marks()
-        if moved and self._file is not None:
-            common = self._progress.common
-            if common[0] != self._saved_at[0] or common[1] - self._saved_at[1] >= self._every:
+            if self._is_far_from_saved():
                 self._save()
 
     def state_dict(self) -> dict[str, Any]:
@@ -204,24 +214,23 @@ class CoordinatorActor:
             (of, mark) for of, mark in self._read_marks if (of, mark.step) > (epoch, step) or mark is newest
         ]
 
+    def _is_far_from_saved(self) -> bool:
+        """Whether the books are out of date by enough steps; always where the ranks have gone back."""
+        (epoch, step), saved = self._progress.common, self._saved_at
+        return (epoch, step) < saved or epoch > saved[0] or step - saved[1] >= self._every
+
     def _save(self) -> None:
-        """Write the books, atomically."""
+        """Write the books, if they are kept."""
         if self._file is None:
             return
         progress = self._progress
-        ranks = [[rank, record.token, record.epoch, record.step] for rank, record in progress.ranks.items()]
-        books = {
-            "state": self.state_dict(),
-            "generation": progress.generation,
-            "world_size": progress.world_size,
-            "ranks": ranks,
-        }
-        write_file_atomically(self._file, orjson.dumps(books))
+        ranks = [RankEntry(rank, one.token, one.epoch, one.step) for rank, one in progress.ranks.items()]
+        write_books(self._file, Books(self.state_dict(), progress.generation, progress.world_size, tuple(ranks)))
         self._saved_at = progress.common
 
-    def _recall(self, books: Mapping[str, Any]) -> None:
+    def _recall(self, books: Books) -> None:
         """Go on with the ranks that there were; feeds of theirs that live on are none the wiser."""
         progress = self._progress
-        progress.generation, progress.world_size = books["generation"], books["world_size"]
-        for rank, token, epoch, step in books["ranks"]:
-            progress.ranks[rank] = RankProgress(token, epoch, step, time.monotonic())
+        progress.generation, progress.world_size = books.generation, books.world_size
+        for entry in books.ranks:
+            progress.ranks[entry.rank] = RankProgress(entry.token, entry.epoch, entry.step, time.monotonic())

@@ -14,6 +14,7 @@ from raydata_ext.errors import StateError
 from raydata_ext.feed.buffer_states import with_buffers, without_buffers
 from raydata_ext.feed.mixture import Mixture
 from raydata_ext.feed.rank_rows import Mark
+from raydata_ext.streaming.state import VERSION as STREAM_VERSION
 from raydata_ext.streaming.state import decode, encode, require_same
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from raydata_ext.feed.plan import EpochOrder, FeedPlan
     from raydata_ext.streaming.nodes.base import Node
 
-VERSION = 1
-"""Raised when the layout of a state changes."""
+VERSION = f"2.{STREAM_VERSION}"
+"""The first number is raised when the layout of a state changes; the second is that of the positions of lanes in it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ def load_position(plan: FeedPlan, state: Mapping[str, Any]) -> Position:
     """
     if state.get("version") != VERSION:
         raise StateError(f"the state has version {state.get('version')}; this release reads version {VERSION}")
+    missing = sorted({"epoch", "step", "binding", "stages", "mark"} - set(state))
+    if missing:
+        raise StateError(f"the state lacks {missing}; pass what `state_dict` of a feed or coordinator gave, unchanged")
     _require_same_plan(state["binding"], plan.binding)
     _require_same_past(state, plan)
     mark = state["mark"]

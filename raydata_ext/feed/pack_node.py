@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from raydata_ext.errors import SchemaError
 from raydata_ext.feed.packing import Pack, PackMode, pack
-from raydata_ext.streaming.nodes.base import Bases, Cursor, State, Wrapper
+from raydata_ext.streaming.nodes.base import Bases, Cursor, State, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS
@@ -148,7 +148,7 @@ class _EndToEnd(Cursor):
         return np.concatenate(tokens), np.concatenate(lengths)
 
 
-class _FittedCursor(Cursor):
+class _FittedCursor(StatelessCursor):
     """Some documents after others, each packed for themselves.
 
     Args:
@@ -157,21 +157,13 @@ class _FittedCursor(Cursor):
     """
 
     def __init__(self, pack: Pack, rows: RowReader) -> None:
+        super().__init__(rows)
         self._pack = pack
-        self._input = rows
 
     @override
     def next(self) -> pa.RecordBatch | None:
         rows = self._input.read(BATCH_ROWS)
         return None if rows is None else _batch(self._pack, *_documents(rows, self._pack.column))
-
-    @override
-    def state(self) -> State:
-        return self._input.state()
-
-    @override
-    def load(self, state: State) -> None:
-        self._input.load(state)
 
 
 def _documents(rows: pa.RecordBatch, column: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -182,7 +174,8 @@ def _documents(rows: pa.RecordBatch, column: str) -> tuple[NDArray[Any], NDArray
     if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
         raise SchemaError(f"column {column!r} is {lists.type}; to be packed it must be a list of integers")
     lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return lists.flatten().to_numpy(zero_copy_only=False), lengths
+    tokens = lists.flatten().to_numpy(zero_copy_only=False)
+    return tokens if len(tokens) else tokens.astype(np.int32), lengths  # empty lists may be of no type
 
 
 def _batch(pack: Pack, tokens: NDArray[Any], lengths: NDArray[np.int64]) -> pa.RecordBatch:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from raydata_ext.errors import SchemaError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -51,9 +53,10 @@ class Pack:
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[NDArray[Any]]]:
         """Pack the documents of a batch; only the last sequences are filled up."""
-        documents = [np.asarray(document) for document in batch[self.column]]
+        documents = [np.asarray(() if document is None else document) for document in batch[self.column]]
         lengths = np.array([len(document) for document in documents], np.int64)
-        dtype = np.result_type(*(document.dtype for document in documents if len(document)), np.int32)
+        dtypes = {document.dtype for document in documents if len(document)}
+        dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.int32)
         tokens = np.concatenate([np.empty(0, dtype), *documents]).astype(dtype)
         return {name: list(values) for name, values in self.sequences(tokens, lengths).items()}
 
@@ -67,7 +70,11 @@ class Pack:
         Returns:
             The sequences, shape (sequences, seq_length), in the type of the tokens, and, if asked for, the number of
             the document of each token, from 1 on in each sequence, 0 for padding; int32, the same shape.
+
+        Raises:
+            SchemaError: tokens are not integers, or the type of the tokens cannot hold `pad`.
         """
+        self._require_integers(tokens.dtype)
         places, count = self._concatenated(lengths) if self.mode == "concat" else self._fitted(lengths)
         packed = np.full(count * self.seq_length, self.pad, tokens.dtype)
         packed[places] = tokens
@@ -77,6 +84,14 @@ class Pack:
             numbers[places] = np.repeat(np.arange(1, len(lengths) + 1), lengths)
             found[DOCUMENT_IDS] = _numbered_from_one(numbers.reshape(count, self.seq_length))
         return found
+
+    def _require_integers(self, dtype: np.dtype[Any]) -> None:
+        if dtype.kind not in "iu":
+            raise SchemaError(
+                f"the tokens in column {self.column!r} are {dtype} to numpy; they must be integers without nulls"
+            )
+        if not np.iinfo(dtype).min <= self.pad <= np.iinfo(dtype).max:
+            raise SchemaError(f"pad is {self.pad}, which tokens of type {dtype} cannot be; cast column {self.column!r}")
 
     def _concatenated(self, lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
         total = int(lengths.sum())

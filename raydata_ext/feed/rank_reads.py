@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from raydata_ext.feed.copies_ahead import CopiesAhead, ReferencesAhead
-from raydata_ext.streaming.nodes.base import Bases, Cursor, State, Wrapper
+from raydata_ext.streaming.nodes.base import Bases, Cursor, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import GatherCursor
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import batch_of_table
@@ -123,7 +123,7 @@ class TouchedShards:
         return new
 
 
-class _TimedCursor(Cursor):
+class _TimedCursor(StatelessCursor):
     """Rows, and in a log how long reading them took.
 
     Args:
@@ -132,7 +132,7 @@ class _TimedCursor(Cursor):
     """
 
     def __init__(self, rows: Cursor, log: EpochLog) -> None:
-        self._input = rows
+        super().__init__(rows)
         self._log = log
 
     @override
@@ -142,16 +142,8 @@ class _TimedCursor(Cursor):
         self._log.read_seconds += time.perf_counter() - started
         return rows
 
-    @override
-    def state(self) -> State:
-        return self._input.state()
 
-    @override
-    def load(self, state: State) -> None:
-        self._input.load(state)
-
-
-class _GatheredSteps(Cursor):
+class _GatheredSteps(StatelessCursor):
     """Rows of whole steps, gathered together: of one step first, and then of as many as are quick to gather.
 
     Args:
@@ -161,7 +153,7 @@ class _GatheredSteps(Cursor):
     """
 
     def __init__(self, references: Cursor, rows: _CountedGather, step_rows: int) -> None:
-        self._input = RowReader(references)
+        super().__init__(RowReader(references))
         self._rows = rows
         self._step_rows = step_rows
         self._steps = 1
@@ -175,11 +167,3 @@ class _GatheredSteps(Cursor):
         most = min(_GATHERED_ROWS, _GATHERED_BYTES * len(references) // max(1, batch.nbytes))
         self._steps = max(1, min(2 * self._steps, most // self._step_rows))
         return batch
-
-    @override
-    def state(self) -> State:
-        return self._input.state()
-
-    @override
-    def load(self, state: State) -> None:
-        self._input.load(state)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import ray
-from ray.exceptions import OutOfMemoryError, RayActorError
+from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError, RayTaskError
 
-from raydata_ext.errors import WorkerLostError
+from raydata_ext.errors import RaydataError, WorkerLostError
 from raydata_ext.feed.feed_state import Position
 from raydata_ext.feed.reader_actor import ReaderActor
 
@@ -31,7 +32,7 @@ class ReaderPool:
         plan: what is delivered.
         position: the first step.
         share: the part of the rank.
-        readers: number of actors.
+        readers: number of actors; those that find no free CPU wait for one.
     """
 
     def __init__(self, plan: FeedPlan, position: Position, share: Share, readers: int) -> None:
@@ -41,6 +42,8 @@ class ReaderPool:
         self._count = readers
         self._step = position.step
         self._deaths = 0
+        self._closed = False
+        self._changing = threading.Lock()  # the readers are replaced by one thread and closed by another
         self._readers: list[Any] = []
         self._calls: list[deque[Any]] = []
         for number in range(readers):
@@ -56,9 +59,14 @@ class ReaderPool:
             number = (self._step - self._position.step) % self._count
             try:
                 batch: RankBatch | None = ray.get(self._calls[number][0])
-            except (RayActorError, OutOfMemoryError) as error:
-                self._replace(number, error)
+            except (RayActorError, OutOfMemoryError, ObjectLostError) as error:  # the last: its node held the batch
+                with self._changing:
+                    if self._closed:
+                        raise StopIteration from None
+                    self._replace(number, error)
                 continue
+            except RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, RaydataError) else error) from None
             self._calls[number].popleft()
             if batch is None:
                 raise StopIteration
@@ -66,6 +74,13 @@ class ReaderPool:
             self._step += 1
             self._deaths = 0
             return batch
+
+    def close(self) -> None:
+        """End the readers, and with them whoever waits for a batch."""
+        with self._changing:
+            self._closed = True
+            for reader in self._readers:
+                ray.kill(reader)
 
     def _replace(self, number: int, error: Exception) -> None:
         """Another actor reads on from the step that is due."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from raydata_ext.feed.batch import FeedBatch
     from raydata_ext.feed.trainer_feed import TrainerFeed
@@ -18,9 +21,10 @@ if TYPE_CHECKING:
 class TorchFeed(IterableDataset):  # type: ignore[misc]  # torch is not seen by the type checker
     """Batches as dicts of tensors, for a loop or for `DataLoader(feed.to_torch(), batch_size=None)`.
 
-    Numeric columns become tensors without a copy where they lie contiguous in writable memory, and pinned ones where
-    there is a GPU; others stay as they are. Added are `positions` (int64, shape (rows,)) and, where rows fill up the
-    last step, `mask` (bool, True for rows that count).
+    Columns of numbers become tensors, whatever the format of the stream: without a copy where they lie contiguous in
+    writable memory, and pinned ones where there is a GPU. Others, such as text, lists of different lengths, and columns
+    in which a value is null, stay as the format of the stream has them. Added are `positions` (int64, shape (rows,))
+    and, where rows fill up the last step, `mask` (bool, True for rows that count).
 
     In a training loop of Ray Train, whose checkpoints hold the state of the feed, too:
 
@@ -75,8 +79,22 @@ def _tensors(batch: FeedBatch, *, pin: bool) -> dict[str, Any]:
 
 
 def _tensor(values: Any, *, pin: bool) -> Any:
-    if isinstance(values, list):
-        values = np.asarray(values) if values and isinstance(values[0], int | float | bool) else values
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        values = torch.from_numpy(values if values.flags.writeable else values.copy())
+    numbers = _numbers(values)
+    if numbers is not None:
+        values = torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())
     return values.pin_memory() if pin and isinstance(values, torch.Tensor) else values
+
+
+def _numbers(values: Any) -> NDArray[Any] | None:
+    """The values of a column, of any format but torch, as an array of numbers; None where they are none, or null."""
+    if isinstance(values, list):
+        found = np.asarray(values) if values and isinstance(values[0], int | float) else None
+    elif isinstance(values, pa.Array):
+        found = None if values.null_count else values.to_numpy(zero_copy_only=False)
+    elif isinstance(values, np.ma.MaskedArray):
+        found = None if values.mask.any() else values.data
+    elif hasattr(values, "hasnans"):  # a column of a DataFrame, in which a null of a number type of numpy is a nan
+        found = values.to_numpy() if isinstance(values.dtype, np.dtype) or not values.hasnans else None
+    else:
+        found = values
+    return found if isinstance(found, np.ndarray) and found.dtype.kind in "biuf" else None

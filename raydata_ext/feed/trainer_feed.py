@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.errors import StateError
+from raydata_ext.errors import StaleFeedError, StateError
 from raydata_ext.feed.batch import BatchFormatter, FeedBatch
 from raydata_ext.feed.coordinator_call import answer
 from raydata_ext.feed.feed_state import Position, load_position, save_position
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from raydata_ext.feed.rank_rows import Mark
     from raydata_ext.feed.torch_feed import TorchFeed
 
+logger = logging.getLogger(__name__)
+
 CREDIT_STEPS = 64
 """Steps that a rank may go on while its coordinator does not answer."""
 
@@ -33,8 +37,9 @@ CREDIT_STEPS = 64
 class TrainerFeed:
     """The batches of one rank. Each loop gives those of one epoch; the next loop gives those of the next epoch.
 
-    A loop that was left goes on where it was left. A batch counts as delivered as soon as the loop is given it. A feed
-    joins the coordinator where it is first used, and so can be sent there.
+    A loop that was left goes on where it was left. A batch counts as delivered as soon as the loop is given it. One
+    loop is under way at a time: one that began before another, or before `set_epoch` or `load_state_dict` moved the
+    feed, ends with `StaleFeedError`. A feed joins the coordinator where it is first used, and so can be sent there.
 
     Args:
         coordinator: handle of the actor.
@@ -64,8 +69,8 @@ class TrainerFeed:
         self._figures = Figures()
         self._metrics: Metrics | None = None
         self._formatter = BatchFormatter(self._plan.format_options, self._plan.node.schema)
-        self._reporter: Reporter | None = None
-        self._unsent_mark: Mark | None = None
+        self._reporter: Reporter | None = None  # of the loop that began last
+        self._unsent_mark: tuple[int, Mark] | None = None  # with its epoch
 
     @property
     def rank(self) -> int:
@@ -89,23 +94,26 @@ class TrainerFeed:
 
     def __iter__(self) -> Iterator[FeedBatch]:
         position = self._next()
+        self._end_loop()
         self._send(self._report())  # a feed that was replaced gets an error, and no data
         self._is_untouched = False
         order = self._tracker.order(position.epoch)
+        self._warn_of_no_steps(order.steps, position.epoch)
         share = Share(self._rank, self._world_size, self._plan.num_lanes, self._plan.global_batch_size)
-        batches: Any
-        if self._readers:
-            batches = ReaderPool(self._plan, position, share, self._readers)
-        else:
-            batches = rank_batches(order, share, first_step=position.step, mark=position.mark)
-        ahead = Prefetcher(self._made(batches, position.epoch), self._prefetch)
-        reporter = Reporter(self._send, CREDIT_STEPS)
-        self._reporter = reporter
-        try:
+        with ExitStack() as opened:  # what was opened last is closed first, each whatever the others raise
+            reporter = self._reporter = Reporter(self._send, CREDIT_STEPS)
+            opened.callback(reporter.close)
+            readers = ReaderPool(self._plan, position, share, self._readers) if self._readers else None
+            batches = readers or rank_batches(order, share, first_step=position.step, mark=position.mark)
+            ahead = Prefetcher(self._made(batches, position.epoch), self._prefetch)
+            opened.callback(ahead.close)
+            if readers is not None:
+                opened.callback(readers.close)  # before the thread that may wait for them
             while True:
                 ready, asked = ahead.waiting, time.perf_counter()
                 item = next(ahead, None)
                 reporter.check()
+                self._require_under_way(reporter)
                 if item is None:
                     break
                 batch, formatted = item
@@ -117,16 +125,16 @@ class TrainerFeed:
                 self._position = Position(position.epoch + 1)
                 reporter.report(self._report())
             reporter.flush()
-        finally:
-            ahead.close()
-            reporter.close()
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next loop begin an epoch, unless it is in the midst of it.
 
         Raises:
             StateError: the feed was resumed within another epoch and not read on from.
+            ValueError: the epoch is negative.
         """
+        if epoch < 0:
+            raise ValueError(f"epoch is {epoch}; it must not be negative")
         position = self._next()
         if epoch == position.epoch:
             return
@@ -135,7 +143,7 @@ class TrainerFeed:
                 f"the feed goes on in epoch {position.epoch} at step {position.step}, and was not read on from;"
                 f" set_epoch({epoch}) would lose the rest of that epoch: begin the loop at epoch {position.epoch}"
             )
-        self._position = Position(epoch)
+        self._move(Position(epoch))
 
     def state_dict(self) -> dict[str, Any]:
         """What comes next, as JSON that fits any number of ranks; tells the coordinator, too.
@@ -159,7 +167,10 @@ class TrainerFeed:
             StateError: the state is not of this feed; says what differs.
         """
         self._next()
-        self._go_to(load_position(self._plan, state))
+        position = load_position(self._plan, state)
+        if position.mark is not None and not self._tracker.order(position.epoch).indexed:
+            self._unsent_mark = position.epoch, position.mark
+        self._move(position)
 
     def to_torch(self) -> TorchFeed:
         """The feed as a `torch.utils.data.IterableDataset` of dicts of tensors.
@@ -185,15 +196,41 @@ class TrainerFeed:
         assert self._position is not None
         return self._position
 
+    def _move(self, position: Position) -> None:
+        """Go elsewhere, and tell so: a copy of the feed goes on there, too."""
+        self._end_loop()
+        self._go_to(position)
+        self._send(self._report())
+
+    def _end_loop(self) -> None:
+        """Make a loop that is under way stale; what it has reported arrives before what is reported from now on."""
+        if self._reporter is not None:
+            self._reporter.close()
+            self._reporter = None
+
+    def _require_under_way(self, reporter: Reporter) -> None:
+        if self._reporter is not reporter:
+            raise StaleFeedError(
+                f"rank {self._rank}: since this loop began, another loop over the feed has begun, or set_epoch or"
+                " load_state_dict has moved it; go on in the new loop, and end this one first"
+            )
+
     def _go_to(self, position: Position) -> None:
         self._position = position
         self._is_untouched = True
         if position.mark is not None:
             self._tracker.start(position.epoch, position.mark)
 
+    def _warn_of_no_steps(self, steps: int | None, epoch: int) -> None:
+        """A loop over such an epoch does nothing, which is seldom what was meant."""
+        if steps == 0:
+            plan = self._plan
+            least = plan.global_batch_size if plan.end_of_epoch == "drop" else 1
+            logger.warning("epoch %s of feed %r has no steps; it takes %s rows to have one", epoch, self._name, least)
+
     def _advance(self, epoch: int, step: int, steps: int | None, mark: Mark | None) -> None:
         if mark is not None:
-            self._unsent_mark = mark
+            self._unsent_mark = epoch, mark
         old = None if self._position is None else self._position.mark
         self._position = Position(epoch + 1) if step == steps else Position(epoch, step, mark or old)
 

@@ -10,12 +10,17 @@ import pytest
 from raydata_ext.feed.feed_state import Position, load_position, save_position
 from raydata_ext.feed.order_tracker import OrderTracker
 from raydata_ext.feed.plan import FeedPlan
+from raydata_ext.streaming import concatenate_datasets
+
+SIZES = [4000, 1, 2500, 3333, 0, 700]
 
 
+@pytest.mark.parametrize("sources", [1, 3])
 @pytest.mark.parametrize("buffer_size", [1, 2, 3, 64, 1000, 1024, 3001])
 @pytest.mark.parametrize("lanes", [1, 3])
-def test_buffers_are_made_again_at_any_step(numbered, buffer_size, lanes):
-    stream = numbered([4000, 1, 2500, 3333, 0, 700] * 3, 7, buffer_size, max_buffer_input_shards=4)
+def test_buffers_are_made_again_at_any_step(numbered, buffer_size, lanes, sources):
+    stream = concatenate_datasets([numbered(SIZES * (3 // sources)) for _ in range(sources)])
+    stream = stream.shuffle(7, buffer_size=buffer_size, max_buffer_input_shards=4)
     plan = FeedPlan.of(stream, global_batch_size=100, num_lanes=lanes)
     tracker = OrderTracker(plan)
     for step in (1, 2, 40, 41, 97, 150, 250, 314, 315):

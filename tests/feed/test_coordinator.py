@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 
 import numpy as np
 import pytest
 
 from raydata_ext.errors import StateError
 from raydata_ext.feed import StaleFeedError, StreamingCoordinator, merge_states
+from raydata_ext.feed.feed_state import VERSION
 
 SIZES = [30, 7, 0, 25, 41]
 SEED, BUFFER, LANES, BATCH = 3, 6, 4, 8
@@ -268,6 +270,67 @@ def test_a_resumed_epoch_is_not_lost_by_setting_another(coordinator):
     take(later, 1)
     later.set_epoch(1)
     assert later.epoch == 1
+    with pytest.raises(ValueError, match="epoch is -1"):
+        later.set_epoch(-1)
+
+
+def test_a_state_that_was_loaded_goes_with_the_feed_where_it_is_sent(coordinator, reference):
+    feed = coordinator.feed(0, 1)
+    take(feed, 4)
+    state = feed.state_dict()
+    take(feed, 3)
+    feed.load_state_dict(state)
+    assert take(pickle.loads(pickle.dumps(feed)), None) == expected(reference(), 4)
+    later = coordinator.feed(0, 1)
+    later.set_epoch(3)
+    assert take(pickle.loads(pickle.dumps(later)), None) == expected(reference(3))
+
+
+def test_a_loop_ends_with_an_error_when_another_begins_or_the_feed_is_moved(coordinator, reference):
+    feed = coordinator.feed(0, 1)
+    first = iter(feed)
+    head = [pair for _ in range(3) for pair in pairs(next(first))]
+    second = iter(feed)
+    head += pairs(next(second))
+    with pytest.raises(StaleFeedError, match="another loop over the feed has begun"):
+        next(first)
+    state = feed.state_dict()
+    head += pairs(next(second))
+    assert head == expected(reference(), 0, 5)
+    feed.load_state_dict(state)
+    with pytest.raises(StaleFeedError, match="load_state_dict has moved it"):
+        next(second)
+    assert take(feed, None) == expected(reference(), 4)
+
+
+def test_an_error_in_the_loop_of_the_trainer_ends_its_threads_and_the_next_loop_goes_on(coordinator, reference):
+    feed = coordinator.feed(0, 1)
+    with pytest.raises(KeyError):
+        next(raising for batch in feed for raising in [{}["what the trainer did"]])
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("feed-")]
+    assert take(feed, None) == expected(reference(), 1)
+    loop = iter(feed)
+    next(loop)
+    del loop, feed
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("feed-")]
+
+
+@pytest.mark.parametrize("end", ["drop", "pad", "uneven"])
+@pytest.mark.parametrize("rows", [0, 3])
+def test_fewer_rows_than_ranks_make_equally_many_steps_on_each_and_that_there_are_none_is_told(
+    create, numbered, caplog, end, rows
+):
+    coordinator = create(numbered([rows], 1), end_of_epoch=end, num_lanes=None)
+    batches = [batch for rank in range(5) for batch in coordinator.feed(rank, 5)]
+    assert len(batches) == (0 if end == "drop" or rows == 0 else 5)
+    assert ("has no steps" in caplog.text) == (not batches)
+    found = [x for batch in batches for x in batch["x"]]
+    assert len(found) == {"drop": 0, "pad": BATCH if rows else 0, "uneven": rows}[end]
+    masks = [batch.mask if batch.mask is not None else np.ones(batch.num_rows, bool) for batch in batches]
+    assert (
+        sorted(np.array(found)[np.concatenate([*masks, np.empty(0, bool)])].tolist()) == list(range(rows))[: len(found)]
+    )
+    assert all(batch.positions.dtype == np.int64 for batch in batches)
 
 
 def test_a_stream_that_is_filtered_goes_on_from_the_state_of_coordinator_and_feed(create, numbered):
@@ -282,6 +345,25 @@ def test_a_stream_that_is_filtered_goes_on_from_the_state_of_coordinator_and_fee
         later = [coordinator.feed(rank, 3) for rank in range(3)]
         assert [row for _, row in run(later)] == whole[4 * BATCH :]
     assert coordinator.state_dict()["epoch"] == 1
+
+
+def test_epochs_of_different_lengths_do_not_lend_one_another_their_places(create, numbered):
+    stream = numbered(SIZES, SEED, BUFFER).take(60).filter(lambda row: row["x"] % 3 > 0)
+    wholes = []
+    for epoch in range(8):
+        stream.set_epoch(epoch)
+        wholes.append([row["x"] for row in stream])
+    stream.set_epoch(0)
+    steps = [len(whole) // BATCH for whole in wholes]
+    short = next(epoch for epoch in range(7) if steps[epoch] < steps[epoch + 1])
+    coordinator = create(stream, num_lanes=1)
+    feed = coordinator.feed(0, 1)
+    feed.set_epoch(short)
+    assert [row for _, row in take(feed, None)] == wholes[short][: steps[short] * BATCH]
+    take(feed, steps[short])
+    coordinator.load_state_dict(coordinator.state_dict())
+    rest = [row for _, row in take(coordinator.feed(0, 1), None)]
+    assert rest == wholes[short + 1][steps[short] * BATCH : steps[short + 1] * BATCH]
 
 
 def test_a_coordinator_is_found_by_name(create):
@@ -300,3 +382,10 @@ def test_arguments_out_of_range_are_refused(create, coordinator, numbered):
         coordinator.feed(0, 9)
     with pytest.raises(ValueError, match="a detached coordinator needs a name"):
         create(detached=True)
+    for name in ("", "f\xfctterung", "a\nb"):
+        with pytest.raises(ValueError, match="it must be printable ASCII"):
+            create(name=name)
+    with pytest.raises(StateError, match="the state has version 1; this release reads"):
+        create(state={"version": 1})
+    with pytest.raises(StateError, match=r"lacks \['binding'"):
+        create(state={"version": VERSION})

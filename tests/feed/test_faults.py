@@ -7,17 +7,23 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from raydata_ext.errors import WorkerLostError
+from raydata_ext.errors import StepError, WorkerLostError
 from raydata_ext.feed import CoordinatorLostError, StreamingCoordinator
+from raydata_ext.feed.feed_state import Position
+from raydata_ext.feed.plan import FeedPlan
+from raydata_ext.feed.prefetch import Prefetcher
+from raydata_ext.feed.reader_pool import ReaderPool
+from raydata_ext.feed.share import Share
 
 SIZES = [300, 120, 250, 410]
 BATCH = 16
 STEPS = sum(SIZES) // BATCH
-NODE_LOSS = Path(__file__).with_name("node_loss.py")
+HERE = Path(__file__).parent
 
 
 def pairs(batch):
@@ -32,6 +38,12 @@ def die_on(row, rows):
     if row["x"] in rows:
         os.kill(os.getpid(), signal.SIGKILL)
     return row
+
+
+def fail_on(values, row):
+    if values["x"] == row:
+        raise LookupError(f"no {row}")
+    return values
 
 
 @pytest.fixture
@@ -106,11 +118,37 @@ def test_a_step_that_ends_every_reader_is_named(ray_session, numbered, reference
     coordinator.shutdown()
 
 
+@pytest.mark.parametrize("readers", [0, 1])
+def test_an_error_of_the_users_function_is_the_same_whoever_reads(ray_session, numbered, readers):
+    stream = numbered(SIZES, 1, 20).map(fail_on, fn_kwargs={"row": 700})
+    coordinator = StreamingCoordinator.create(stream, global_batch_size=BATCH, num_lanes=8)
+    with pytest.raises(StepError, match="no 700") as raised:
+        list(coordinator.feed(0, 1, readers=readers))
+    assert type(raised.value) is StepError
+    coordinator.shutdown()
+
+
+@pytest.mark.timeout(60)
+def test_a_loop_whose_readers_find_no_cpu_can_be_left(ray_session, numbered):
+    plan = FeedPlan.of(numbered(SIZES, 1, 20), global_batch_size=BATCH, num_lanes=8)
+    pool = ReaderPool(plan, Position(), Share(0, 1, 8, BATCH), 3)  # there are two CPUs
+    ahead = Prefetcher(iter(pool), 8)
+    assert [next(ahead).step for _ in range(2)] == [0, 1]
+    pool.close()
+    ahead.close()
+    assert not [thread for thread in threading.enumerate() if thread.name == "feed-prefetch"]
+
+
 @pytest.mark.timeout(120)
-def test_a_lost_node_takes_neither_rows_nor_order(tmp_path):
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [("node_loss.py", {"same": True, "lost": True}), ("reader_node_loss.py", {"same": True})],
+    ids=["of a trainer", "of readers"],
+)
+def test_a_lost_node_takes_neither_rows_nor_order(tmp_path, script, found):
     done = subprocess.run(
-        [sys.executable, str(NODE_LOSS), str(tmp_path)], capture_output=True, text=True, timeout=110, check=False
+        [sys.executable, HERE / script, tmp_path], capture_output=True, text=True, timeout=110, check=False
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-3000:]}"
-    assert json.loads(lines[-1]) == {"same": True, "lost": True}
+    assert json.loads(lines[-1]) == found

@@ -140,3 +140,31 @@ def test_what_cannot_be_packed_is_named():
         list(pack_stream(IterableDataset.from_tables([pa.table({"x": [1]})]), 4))
     with pytest.raises(SchemaError, match="is int64; to be packed"):
         list(pack_stream(IterableDataset.from_tables([pa.table({"input_ids": [1]})]), 4))
+
+
+@pytest.mark.parametrize("mode", ["concat", "best_fit"])
+def test_tokens_that_are_not_integers_or_a_pad_that_they_cannot_be_are_refused(mode):
+    for documents in ([[1, None, 3]], [["a"]], [[0.5]]):
+        with pytest.raises(SchemaError, match=r"'input_ids' are .*; they must be integers without nulls"):
+            pack(4, mode=mode)({"input_ids": documents})
+        with pytest.raises(SchemaError, match="must be integers without nulls"):
+            list(pack_stream(IterableDataset.from_tables([pa.table({"input_ids": documents})]), 4, mode=mode))
+    small = np.array([1, 2, 3], np.uint16)
+    with pytest.raises(SchemaError, match="pad is -1, which tokens of type uint16 cannot be"):
+        pack(4, mode=mode, pad=-1)({"input_ids": [small]})
+    [sequence] = pack(4, mode=mode, pad=65535)({"input_ids": [small]})["input_ids"]
+    assert (sequence.dtype, sequence.tolist()) == (np.uint16, [1, 2, 3, 65535])
+
+
+@pytest.mark.parametrize("mode", ["concat", "best_fit"])
+def test_documents_without_tokens_leave_no_trace(mode):
+    documents = [[], [1, 2, 3, 4, 5, 6], None, [7]]
+    whole = pack(4, mode=mode)({"input_ids": [[1, 2, 3, 4, 5, 6], [7]]})
+    found = pack(4, mode=mode)({"input_ids": documents})
+    streamed = list(pack_stream(IterableDataset.from_tables([pa.table({"input_ids": documents})]), 4, mode=mode))
+    for name, values in whole.items():
+        expected = [sequence.tolist() for sequence in values]
+        assert [sequence.tolist() for sequence in found[name]] == expected
+        assert [row[name] for row in streamed] == expected
+    assert pack(4, mode=mode)({"input_ids": [[], None]}) == {"input_ids": [], "document_ids": []}
+    assert not list(pack_stream(IterableDataset.from_tables([pa.table({"input_ids": [[], []]})]), 4, mode=mode))

@@ -16,7 +16,7 @@ from raydata_ext.feed.plan import FeedPlan
 from raydata_ext.feed.rank_batches import rank_batches
 from raydata_ext.feed.share import Share
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 ray_train = pytest.importorskip("jobs.ray_train")
 train_job = pytest.importorskip("jobs.train")
 
@@ -53,15 +53,37 @@ def rows_of(run):
     return found
 
 
-def undisturbed(settings):
-    """Row of each (epoch, position), read by one rank without any trainer."""
-    plan = FeedPlan.of(train_job.sequences(settings), global_batch_size=settings.batch)
+def losses_of(run):
+    """Loss of each (epoch, step), over all ranks; steps that were done again must have the same."""
+    parts = {}
+    for path in run.glob("rows-*.jsonl"):
+        for entry in lines_of(path):
+            part = entry["epoch"], entry["rows"][0][0]
+            assert parts.setdefault(part, entry["loss"]) == pytest.approx(entry["loss"], rel=1e-4)
     found = {}
+    for (epoch, position), loss in sorted(parts.items()):
+        found.setdefault((epoch, position // BATCH), []).append(loss)
+    return {step: np.mean(losses) for step, losses in found.items()}
+
+
+def undisturbed(settings):
+    """Row of each (epoch, position), and loss of each (epoch, step), with one rank and without Ray Train."""
+    plan = FeedPlan.of(train_job.sequences(settings), global_batch_size=settings.batch)
+    torch.manual_seed(settings.seed)
+    model = train_job.Model()
+    optimizer = torch.optim.SGD(model.parameters(), train_job.LEARNING_RATE)
+    rows, losses = {}, {}
     for epoch in range(settings.epochs):
         for batch in rank_batches(plan.epoch(epoch), Share(0, 1, plan.num_lanes, settings.batch)):
             places = zip(itertools.repeat(epoch), batch.positions.tolist(), strict=False)
-            found |= dict(zip(places, batch.rows.column("row").to_pylist(), strict=True))
-    return found
+            rows |= dict(zip(places, batch.rows.column("row").to_pylist(), strict=True))
+            ids = torch.tensor(batch.rows.column("input_ids").to_pylist())
+            loss = model(ids) / ids[:, 1:].numel()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses[epoch, batch.step] = loss.item()
+    return rows, losses
 
 
 def kill_workers(run, wait_until):
@@ -92,10 +114,11 @@ def test_workers_that_are_killed_and_then_another_number_of_them_go_on_as_if_und
     written = {path: lines_of(path) for path in first.run.glob("rows-*.jsonl")}
     assert len(written) == 4
     assert all(len(lines) < 3 * STEPS for lines in written.values())  # those that came later did not begin anew
-    assert rows_of(first.run) == undisturbed(first)
     second = settings(1, 4)
     result = ray_train.train(second)
-    assert rows_of(first.run) == undisturbed(second)
+    rows, losses = undisturbed(second)
+    assert rows_of(first.run) == rows
+    assert losses_of(first.run) == pytest.approx(losses, rel=1e-4)
     [last] = [lines_of(path) for path in first.run.glob("rows-*.jsonl") if path not in written]
     assert {entry["epoch"] for entry in last} == {3}
     assert result.metrics["loss"] < written[max(written, key=lambda path: len(written[path]))][0]["loss"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from raydata_ext.feed import StreamingCoordinator
+from raydata_ext.streaming import IterableDataset
 
 torch = pytest.importorskip("torch")
 
@@ -38,6 +40,24 @@ def test_a_loader_gives_whole_batches_of_tensors_and_the_state_goes_on(feed):
     loop.close()
     stream.load_state_dict(state)
     assert [batch["x"].tolist() for batch in stream] == whole[1:]
+
+
+@pytest.mark.parametrize("format_name", [None, "numpy", "torch", "pandas", "arrow"])
+def test_numbers_become_tensors_in_any_format_and_text_and_columns_with_nulls_do_not(ray_session, format_name):
+    numbers = [5, 6, 7]
+    columns = {"whole": numbers, "real": [0.5, 1.5, 2.5], "text": ["a", "b", "c"], "with_null": [5, None, 7]}
+    stream = IterableDataset.from_tables([pa.table(columns)]).with_format(format_name)
+    coordinator = StreamingCoordinator.create(stream, global_batch_size=3)
+    [batch] = coordinator.feed(0, 1).to_torch()
+    coordinator.shutdown()
+    assert batch["whole"].tolist() == numbers
+    assert torch.equal(batch["real"].double(), torch.tensor(columns["real"]).double())
+    assert {name for name, values in batch.items() if isinstance(values, torch.Tensor)} == {
+        "whole",
+        "real",
+        "positions",
+    }
+    assert [str(value) for value in batch["text"]] == columns["text"]
 
 
 def test_processes_of_a_loader_are_refused_with_the_remedy(feed):
