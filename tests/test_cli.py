@@ -47,6 +47,43 @@ def test_one_changed_byte_is_found_in_each_of_them(cache, tmp_path):
         assert file.stem.partition("-")[0] in run("verify", directory, expect=1)
 
 
+def test_each_split_of_a_directory_of_splits_is_checked(tmp_path):
+    rdx.DatasetDict(train=rdx.Dataset.from_dict({"a": [1]})).save_to_disk(tmp_path / "splits")
+    assert "sound" in run("verify", tmp_path / "splits")
+    (file,) = (tmp_path / "splits" / "train").glob("*.arrow")
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert file.name in run("verify", tmp_path / "splits", expect=1)
+
+
+def test_what_holds_nothing_of_ours_is_not_called_sound(tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere"):
+        result = CliRunner().invoke(app, ["verify", str(path)])
+        assert "there is no dataset directory, cache directory or Arrow file" in str(result.exception)
+
+
+def test_urls_are_inspected_verified_and_cleared_with_the_options_of_their_file_system(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", str(tmp_path))
+    options = {"dir": {"path": str(tmp_path), "target_protocol": "file"}}
+    rows = rdx.Dataset.from_dict({"number": [1, 2]}, cache_dir=rdx.Workspace("dir://cache", options))
+    rows.map(lambda row: {"more": row["number"] + 1}).save_to_disk("dir://saved")
+    given = ("--storage-option", "dir.path=${PLACE}", "--storage-option", "dir.target_protocol=file")
+    (file,) = (tmp_path / "saved").glob("*.arrow")
+    for place in ("dir://saved", f"dir://saved/{file.name}"):
+        assert "2 rows" in run("inspect", place, *given)
+        assert "sound" in run("verify", place, *given)
+    assert "sound" in run("verify", "dir://cache", *given)
+    assert "1 entries" in run("gc", "dir://cache", *given)
+    file.write_bytes(file.read_bytes()[:-20])
+    assert "dir://saved/" in run("verify", f"dir://saved/{file.name}", *given, expect=1)
+
+
+def test_an_option_that_is_none_is_refused_with_its_form():
+    result = CliRunner().invoke(app, ["verify", "dir://saved", "--storage-option", "key"])
+    assert "--storage-option 'key': expected is key.path=value" in str(result.exception)
+
+
 def test_gc_only_says_what_it_would_do_until_it_is_told_to(cache):
     before = receipts(cache)
     assert "would be removed; add --delete" in run("gc", cache, "--older-than", "1d")

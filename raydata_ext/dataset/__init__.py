@@ -12,9 +12,14 @@ files (`columns`, `features`), and rows are converted when they are looked at (`
 What computes or writes rows (`transforms`, `exports`) gives them to the engine as `shards`. A `DatasetDict` is several
 data sets by name (`dataset_dict`); `absent` says what to use for what only Hugging Face's have.
 
-Files for others are written by tasks (`export_task`): `export_files` writes them in the `export_formats`,
-`token_export` the `token_files` of Megatron and fairseq from `token_items`, and `mds_export` those of MosaicML, in the
-`mds_format`, from what `mds_encoding` makes of rows. `output_formats` are the names that plans and jobs call them by.
+Files for others are written by tasks (`export_task`) in a run (`export_run`): `export_files` writes them in the
+`export_formats`, `token_export` the `token_files` of Megatron and fairseq from `token_items`, and `mds_export` those of
+MosaicML, in the `mds_format`, from what `mds_encoding` makes of rows. `output_formats` are the names that plans and
+jobs call them by.
+
+`Dataset` is a chain of classes, each an idea and a file, from what it is made of to how it is made: `DatasetBase`,
+`Reading`, `Formats`, `Ordering`, `MoreRows`, `Transforms`, `Columns`, `TrainerExports`, `Exports`, `Construction`. The
+docstring of `Dataset` says which methods are where.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from __future__ import annotations
 from raydata_ext.dataset.any_kind import concatenate_datasets, interleave_datasets, split_dataset_by_node
 from raydata_ext.dataset.dataset import Dataset, load_from_disk
 from raydata_ext.dataset.dataset_dict import DatasetDict
+from raydata_ext.dataset.export_run import ExportRun
 from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.loading import from_ray_dataset, load_dataset, scan_dataset
 from raydata_ext.dataset.output import Output, groups_of, write_output
@@ -31,6 +37,7 @@ from raydata_ext.dataset.sizes import parse_bytes
 __all__ = [
     "Dataset",
     "DatasetDict",
+    "ExportRun",
     "LazyDataset",
     "Output",
     "OutputFormat",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from raydata_ext.streaming.absent import Absent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class AbsentAttributes:
@@ -46,13 +46,25 @@ ARGUMENTS = {
 }
 """By argument of `map` and `filter`."""
 
+EXPORT_ARGUMENTS = {
+    "batch_size": "files are written in batches of bounded size; leave it out",
+    "columns": "choose them first, with select_columns",
+    "header": "it is called include_header",
+    "sep": "it is called delimiter",
+}
+"""By argument of `to_csv` and `to_parquet`."""
 
-def require_known(arguments: Iterable[str]) -> None:
-    """Refuse arguments of Hugging Face's `map` and `filter` that have no meaning here.
+
+def require_known(arguments: Iterable[str], absent: Mapping[str, str] = ARGUMENTS) -> None:
+    """Refuse arguments of Hugging Face's methods that have no meaning here.
+
+    Args:
+        arguments: names.
+        absent: what to do instead, by name.
 
     Raises:
         TypeError: there is one.
     """
     for name in arguments:
-        if name in ARGUMENTS:
-            raise TypeError(f"there is no argument {name!r}: {ARGUMENTS[name]}")
+        if name in absent:
+            raise TypeError(f"there is no argument {name!r}: {absent[name]}")

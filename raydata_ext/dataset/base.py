@@ -10,6 +10,7 @@ from raydata_ext.dataset.absent import AbsentAttributes
 from raydata_ext.dataset.features import features_of
 from raydata_ext.dataset.shards import MAX_SHARD_BYTES, KnownFile, shards_of
 from raydata_ext.dataset.view import View
+from raydata_ext.errors import SchemaError
 from raydata_ext.store import FormatState
 from raydata_ext.table import InMemoryTable, list_table_cache_files
 
@@ -36,6 +37,9 @@ class Parts:
         files: what is known of the mapped files, by path.
         indices: which rows of the table, and in which order; None is all of them as they are.
         format: how rows are handed out.
+
+    Raises:
+        SchemaError: two columns have one name, so that a row, which is a dict, could not hold both.
     """
 
     table: Table
@@ -44,6 +48,12 @@ class Parts:
     files: Mapping[str, KnownFile] = field(default_factory=dict)
     indices: Indices | None = None
     format: FormatState = field(default_factory=FormatState)
+
+    def __post_init__(self) -> None:
+        names = self.table.column_names
+        if len(set(names)) < len(names):
+            twice = next(name for position, name in enumerate(names) if name in names[:position])
+            raise SchemaError(f"more than one column is named {twice!r}, in {names}; rename or drop one of them first")
 
     @property
     def plain_view(self) -> View:

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from raydata_ext.dataset.features import as_schema, declared_features, flat_features, with_features, with_type
+from raydata_ext.dataset.ordering import comparable
 from raydata_ext.dataset.transforms import Transforms
 from raydata_ext.fingerprint import hash_value
 from raydata_ext.formatting import array_from_values
@@ -187,7 +188,7 @@ class Columns(Transforms):
 def with_class_numbers(batch: pa.Table, column: str, names: Sequence[str], include_nulls: bool) -> pa.Table:
     """A batch with the position of each value of a column among `names` in place of the value."""
     numbers = {name: number for number, name in enumerate(names)}
-    encoded = batch.column(column).combine_chunks().dictionary_encode("encode" if include_nulls else "mask")
+    encoded = comparable(batch.column(column)).combine_chunks().dictionary_encode("encode" if include_nulls else "mask")
     of_values = [numbers[str(value)] for value in encoded.dictionary.to_pylist()]
     labels = pa.array(of_values, pa.int64()).take(encoded.indices)
     return batch.set_column(batch.schema.get_field_index(column), column, labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from raydata_ext.dataset.output import file_cut
 from raydata_ext.store import open_directory
 from raydata_ext.store.huggingface_files import SPLITS_FILE, split_names
 from raydata_ext.store.manifest import check_member_name
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from raydata_ext.dataset.dataset import Dataset
     from raydata_ext.store.directory_files import DirectoryFiles
+
+_CUT_OPTIONS = ("max_shard_bytes", "max_shard_size", "num_shards")
 
 
 class DatasetDict(dict[str, "Dataset"]):
@@ -132,13 +135,17 @@ class DatasetDict(dict[str, "Dataset"]):
         Raises:
             StoreError: a name cannot be that of a directory, or a directory cannot be written.
         """
-        for name in self:
-            check_member_name(name)
-        place = open_directory(path, options.get("storage_options"))
+        storage_options = options.pop("storage_options", None)
+        if storage_options is None and self:
+            storage_options = next(iter(self.values())).parts.workspace.storage_options
+        cut = file_cut(**{name: options[name] for name in _CUT_OPTIONS if name in options})
+        place = open_directory(path, storage_options)
+        for name, split in self.items():  # before the first file is touched
+            split.require_savable(open_directory(f"{place.path}/{check_member_name(name)}", storage_options), cut)
         place.make()
         place.delete(SPLITS_FILE)
         for name, split in self.items():
-            split.save_to_disk(f"{place.path}/{name}", **options)
+            split.save_to_disk(f"{place.path}/{name}", storage_options=storage_options, **options)
         place.write(SPLITS_FILE, json.dumps({"splits": list(self)}).encode(), sync=True)
 
     def __repr__(self) -> str:

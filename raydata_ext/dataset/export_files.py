@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raydata_ext.dataset.export_formats import COMPRESSIONS
-from raydata_ext.dataset.export_task import ExportTask, FileFormat, run_in_order
+from raydata_ext.dataset.export_task import ExportTask, FileFormat
 from raydata_ext.errors import StoreError
 from raydata_ext.store import open_directory
 from raydata_ext.store.directory_files import LocalDirectory
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from raydata_ext.engine import Engine, RunProgress
+    from raydata_ext.dataset.export_run import ExportRun
     from raydata_ext.plan import InputShard
     from raydata_ext.remote import StorageOptions
-    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
 
 
@@ -40,13 +39,11 @@ def write_file(
     shards: Sequence[InputShard],
     schema: pa.Schema,
     format_: FileFormat,
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
+    run: ExportRun,
 ) -> list[str]:
     """Write all rows to one file, and return its path."""
     task = ExportTask(directory, name, name, tuple(shards), schema, format_)
-    _run([task], engine, store, progress)
+    _write([task], run)
     return [task.label]
 
 
@@ -56,9 +53,7 @@ def write_files(
     groups: Sequence[Sequence[InputShard]],
     schema: pa.Schema,
     format_: FileFormat,
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
+    run: ExportRun,
 ) -> list[str]:
     """Write each group of shards to a file of a directory, `data-00000-of-00004` and so on, and return their paths.
 
@@ -75,7 +70,7 @@ def write_files(
             ExportTask(directory, name, place, tuple(group), schema, format_)
             for name, place, group in zip(names, places, groups, strict=True)
         ]
-        _run(tasks, engine, store, progress)
+        _write(tasks, run)
     return [task.label for task in tasks]
 
 
@@ -97,8 +92,8 @@ def compressed_suffix(path: str, suffixes: tuple[str, ...], compression: str | N
     return suffixes[0] + ends.get(compression or "", ""), compression
 
 
-def _run(tasks: Sequence[ExportTask], engine: Engine, store: Store, progress: RunProgress) -> None:
-    for _ in run_in_order("writing", tasks, engine, store, progress, int):
+def _write(tasks: Sequence[ExportTask], run: ExportRun) -> None:
+    for _ in run.in_order("writing", tasks, int):
         pass  # a task that fails raises
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import array_to_list
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ COMPRESSIONS: Mapping[str, str] = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd",
 """Name of a compression by the suffix that stands for it."""
 
 _JSON_ROWS = 1000
+_JSON_BYTES = 16 << 20
 _LINE = orjson.OPT_APPEND_NEWLINE
 
 
@@ -37,12 +39,20 @@ class ParquetFormat:
     row_group_bytes: int
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # Here, and not when a worker writes, it says what is wrong with them.
+        pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([]), **self.options).close()
+
     def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-        """Write a file; see `FileFormat.write`."""
+        """Write a file; see `FileFormat.write`.
+
+        Raises:
+            SchemaError: there are rows without columns, which the file would not count.
+        """
         with pq.ParquetWriter(
             path, schema, **{"compression": "zstd", "write_statistics": True, **self.options}
         ) as writer:
-            for group in self._groups(batches):
+            for group in self._groups(_with_columns(batches)):
                 table = pa.Table.from_batches(group, schema)
                 writer.write_table(table, row_group_size=max(1, table.num_rows))
 
@@ -85,8 +95,9 @@ class JsonLinesFormat:
         names = schema.names
         with pa.output_stream(str(path), compression=self.compression) as sink:
             for batch in batches:
-                for start in range(0, batch.num_rows, _JSON_ROWS):
-                    piece = batch.slice(start, _JSON_ROWS)
+                size = max(1, min(_JSON_ROWS, _JSON_BYTES * batch.num_rows // max(1, batch.nbytes)))
+                for start in range(0, batch.num_rows, size):
+                    piece = batch.slice(start, size)
                     columns = [array_to_list(column) for column in piece.columns]
                     rows = zip(*columns, strict=True) if columns else ((),) * piece.num_rows
                     lines = [orjson.dumps(dict(zip(names, row, strict=True)), _plain, _LINE) for row in rows]
@@ -105,19 +116,30 @@ class CsvFormat:
     compression: str | None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        pyarrow.csv.WriteOptions(**self.options)  # here, and not when a worker writes, it says what is wrong with them
+
     def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
         """Write a file; see `FileFormat.write`.
 
         Raises:
             pyarrow.ArrowInvalid: a column has no form in CSV.
+            SchemaError: there are rows without columns.
         """
         options = pyarrow.csv.WriteOptions(**self.options)
         with (
             pa.output_stream(str(path), compression=self.compression) as sink,
             pyarrow.csv.CSVWriter(sink, schema, write_options=options) as writer,
         ):
-            for batch in batches:
+            for batch in _with_columns(batches):
                 writer.write_batch(batch)
+
+
+def _with_columns(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if not batch.num_columns:
+            raise SchemaError("rows without columns have no form in this format; write JSON lines, or add a column")
+        yield batch
 
 
 def _plain(value: object) -> object:
@@ -126,4 +148,6 @@ def _plain(value: object) -> object:
         return str(value)
     if isinstance(value, dt.timedelta):
         return value.total_seconds()
+    if isinstance(value, dt.datetime):  # that of pandas, which times in nanoseconds become
+        return value.isoformat()
     raise TypeError  # orjson says of what

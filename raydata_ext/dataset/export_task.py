@@ -10,21 +10,17 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
-from raydata_ext.engine import Engine, Program
 from raydata_ext.errors import RaydataError, SchemaError, WriteError
-from raydata_ext.plan import Chain
 from raydata_ext.table import cast_batch, temporary_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Self
 
-    from raydata_ext.engine import RunProgress, Worker, Workers
+    from raydata_ext.engine import Program, Worker
     from raydata_ext.engine.watch import Watch
-    from raydata_ext.engine.worker import Task
     from raydata_ext.plan import InputShard
-    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
 
 Outcome = TypeVar("Outcome")
@@ -40,48 +36,6 @@ class RepeatableTask(Generic[Outcome]):
     def watched(self, watch: Watch) -> Self:  # noqa: ARG002 - what every task is asked with
         """Itself: no user's function runs."""
         return self
-
-
-@contextmanager
-def engine_of(executor: str | Engine | None, workers: Workers | int | None) -> Iterator[Engine]:
-    """A new engine, or the one that is given, which is left running."""
-    if isinstance(executor, Engine):
-        yield executor
-        return
-    with Engine(executor, workers) as engine:
-        yield engine
-
-
-def run_in_order(
-    doing: str,
-    tasks: Sequence[Task[Outcome]],
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
-    rows_of: Callable[[Outcome], int] = lambda _: 0,
-) -> Iterator[Outcome]:
-    """Run tasks, and give what they return in their order, each as soon as those before it are done.
-
-    Args:
-        doing: name of the phase, for progress.
-        tasks: the tasks.
-        engine: does the work.
-        store: of the shards.
-        progress: is told how far it is.
-        rows_of: the rows that a task has written.
-    """
-    early: dict[int, Outcome] = {}
-    awaited = 0
-    progress.begin(doing, len(tasks), 0, sum(task.num_bytes for task in tasks))
-    try:
-        for done in engine.run(Program(Chain.of(()), store), tasks):
-            progress.advance(tasks[done.number].num_bytes, rows_of(done.value))
-            early[done.number] = done.value
-            while awaited in early:
-                yield early.pop(awaited)
-                awaited += 1
-    finally:
-        progress.end()
 
 
 class FileFormat(Protocol):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raydata_ext.dataset.export_task import RepeatableTask, batches_of, published, run_in_order
+from raydata_ext.dataset.export_task import RepeatableTask, batches_of, published
 from raydata_ext.dataset.mds_encoding import encode_samples, sample_sizes
 from raydata_ext.dataset.mds_format import MAX_BYTES, MDS_VERSION
 from raydata_ext.errors import SchemaError, StoreError
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from raydata_ext.dataset.export_run import ExportRun
     from raydata_ext.dataset.mds_encoding import MdsColumn
     from raydata_ext.dataset.mds_format import MdsFormat
-    from raydata_ext.engine import Engine, RunProgress, Worker
+    from raydata_ext.engine import Worker
     from raydata_ext.plan import InputShard
-    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
 
 INDEX = "index.json"
@@ -134,9 +134,7 @@ def write_mds(
     rows_of: Callable[[int, int], Sequence[InputShard]],
     schema: pa.Schema,
     format_: MdsFormat,
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
+    run: ExportRun,
 ) -> list[str]:
     """Write a directory of shards with its index.
 
@@ -146,9 +144,7 @@ def write_mds(
         rows_of: gives the rows of a run (start, stop) as shards.
         schema: of the rows.
         format_: of the files.
-        engine: does the work.
-        store: of the shards.
-        progress: is told how far it is.
+        run: does the work.
 
     Returns:
         The paths of the files, that of the index last.
@@ -165,7 +161,7 @@ def write_mds(
     measuring = [
         MeasureTask(shard, schema, format_.columns, first) for shard, first in zip(shards, firsts, strict=False)
     ]
-    sizes = run_in_order("measuring", measuring, engine, store, progress, len)
+    sizes = run.in_order("measuring", measuring, len)
     borders = np.cumsum([0, *cut(sizes, format_.size_limit, 2 * _OFFSET_BYTES + len(format_.config_json))]).tolist()
     for old in (INDEX, *directory.leftovers()):
         directory.delete(old)
@@ -173,7 +169,7 @@ def write_mds(
         MdsShardTask(directory, f"shard.{number:05d}.mds", tuple(rows_of(start, stop)), schema, format_)
         for number, (start, stop) in enumerate(pairwise(borders))
     ]
-    written = list(run_in_order("writing", tasks, engine, store, progress, lambda shard: int(shard["samples"])))
+    written = list(run.in_order("writing", tasks, lambda shard: int(shard["samples"])))
     names = [(shard["zip_data"] or shard["raw_data"])["basename"] for shard in written]
     for name in directory.names():
         if name not in names and parse_temporary_name(name) is None:

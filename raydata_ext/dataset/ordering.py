@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import types
 
 from raydata_ext.dataset.dataset_dict import DatasetDict
 from raydata_ext.dataset.formats import Formats
@@ -160,8 +161,13 @@ class Ordering(Formats):
             parts = random_split(self.num_rows, train, test, random)
         else:
             self._require_columns([stratify_by_column])
-            labels = self._plain_columns([stratify_by_column]).column(0).to_numpy()
-            parts = stratified_split(labels, train, test, random)
+            labels = comparable(self._plain_columns([stratify_by_column]).column(0))
+            if labels.null_count:
+                raise ValueError(
+                    f"column {stratify_by_column!r} is null in {labels.null_count} rows, which have no label then; fill"
+                    " or filter them first"
+                )
+            parts = stratified_split(labels.to_numpy(), train, test, random)
         return _split(self.select(parts[0]), self.select(parts[1]))
 
     def unique(self, column: str) -> list[Any]:
@@ -176,7 +182,7 @@ class Ordering(Formats):
         seen: pa.Array | None = None
         try:
             for piece in self._plain_view([column]).pieces():
-                new = pc.unique(piece.column(0))
+                new = pc.unique(comparable(piece.column(0)))
                 seen = new if seen is None else pc.unique(pa.concat_arrays([seen, new]))
         except pa.ArrowNotImplementedError as error:
             raise TypeError(f"column {column!r} is {found}, whose values cannot be compared ({error})") from error
@@ -204,6 +210,16 @@ class Ordering(Formats):
         return self._plain_view(names).arrow_run(0, self.num_rows)
 
 
+def comparable(column: pa.Array | pa.ChunkedArray) -> Any:
+    """The values of a column in a type that Arrow compares: those of a dictionary, and text that is no view."""
+    kind = column.type
+    if types.is_dictionary(kind):
+        return comparable(column.cast(kind.value_type))
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return column.cast(pa.large_string() if types.is_string_view(kind) else pa.large_binary())
+    return column
+
+
 def _split(train: Any, test: Any) -> DatasetDict:
     return DatasetDict(train=train, test=test)
 
@@ -224,11 +240,12 @@ def _sorted(columns: pa.Table, keys: Sequence[tuple[str, str]], null_placement: 
         options: dict[str, Any] = {"sort_keys": [(*key, null_placement) for key in keys]}
     else:
         options = {"sort_keys": keys, "null_placement": null_placement}
+    values = pa.table([comparable(column) for column in columns.columns], names=columns.column_names)
     try:
-        order = pc.sort_indices(columns, **options)
+        order = pc.sort_indices(values, **options)
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-        types = ", ".join(f"{field.name!r} is {field.type}" for field in columns.schema)
-        raise TypeError(f"cannot sort: {types} ({error})") from error
+        found = ", ".join(f"{field.name!r} is {field.type}" for field in columns.schema)
+        raise TypeError(f"cannot sort: {found} ({error})") from error
     return order.to_numpy().view(np.int64)  # type: ignore[no-any-return]  # pyarrow has no stubs
 
 

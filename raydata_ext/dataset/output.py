@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.dataset.export_task import run_in_order
-from raydata_ext.engine import OutputTask, Silent
+from raydata_ext.dataset.sizes import parse_bytes
+from raydata_ext.engine import OutputTask
 from raydata_ext.errors import StoreError
 from raydata_ext.fingerprint import combine, hash_value
 from raydata_ext.store import (
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from raydata_ext.dataset.export_run import ExportRun
     from raydata_ext.dataset.ordering import Ordering
-    from raydata_ext.engine import Engine, RunProgress
     from raydata_ext.plan import InputShard
-    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
+
+DEFAULT_FILE_BYTES = "512MB"
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,11 @@ def write_output(
     groups: Sequence[Sequence[InputShard]],
     schema: pa.Schema,
     fingerprint: str,
-    engine: Engine,
-    store: Store,
+    run: ExportRun,
     *,
     cut: int | str,
     format: FormatState | None = None,  # noqa: A002 - the word for it
     lineage: Mapping[str, Any] | None = None,
-    progress: RunProgress | None = None,
 ) -> Output:
     """Write shards, in order, as the files of a dataset directory.
 
@@ -68,12 +67,10 @@ def write_output(
         groups: what goes into each file.
         schema: schema of the whole.
         fingerprint: of the data set.
-        engine: does the work.
-        store: of the shards.
+        run: does the work.
         cut: what made the groups, such as the size of files that was asked for; another one is another directory.
         format: how its rows are handed out.
         lineage: what it was made from, for the manifest.
-        progress: is told how far it is.
 
     Raises:
         StoreError: the directory holds files that belong to no data set.
@@ -89,9 +86,7 @@ def write_output(
         OutputTask(place, data_file_name(number, len(groups)), tuple(group), target)
         for number, group in enumerate(groups)
     ]
-    files = list(
-        run_in_order("writing", tasks, engine, store, progress or Silent(), lambda output: output.file.rows or 0)
-    )
+    files = list(run.in_order("writing", tasks, lambda output: output.file.rows or 0))
     tokens = sum(file.tokens for file in files)
     directory = write_dataset_directory(
         place,
@@ -102,6 +97,23 @@ def write_output(
         lineage={**(lineage or {}), "output": identity, "tokens": tokens},
     )
     return Output(directory, tokens, written=True)
+
+
+def file_cut(
+    max_shard_bytes: int | str = DEFAULT_FILE_BYTES,
+    max_shard_size: int | str | None = None,
+    num_shards: int | None = None,
+) -> int | str:
+    """How `save_to_disk` cuts rows into files, as a part of what a directory is: into files of a size, or so many.
+
+    Raises:
+        ValueError: both are asked for.
+    """
+    if max_shard_size is not None and num_shards is not None:
+        raise ValueError(f"max_shard_size={max_shard_size!r} and num_shards={num_shards} exclude each other")
+    if num_shards is not None:
+        return f"{num_shards} files"
+    return parse_bytes(max_shard_bytes if max_shard_size is None else max_shard_size)
 
 
 def output_identity(fingerprint: str, cut: int | str, format_: FormatState | None = None) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OutputFormat = Literal["arrow", "parquet", "json", "csv", "megatron", "fairseq", "mds"]
 """`arrow` is a dataset directory; for the others see `Dataset.to_parquet` and so on."""
 
-_EXECUTION = ("executor", "workers", "progress")
+_EXECUTION = ("executor", "workers", "num_proc", "progress")
 _PAIR_SUFFIXES = (".bin", ".idx")
 _methods: dict[str, Callable[..., Any]] = {}
 

@@ -6,6 +6,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raydata_ext.remote import is_url
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -74,7 +76,7 @@ def _shortened(text: str) -> str:
 def _size(cache_files: Sequence[Mapping[str, str]]) -> str:
     if not cache_files:
         return "in memory"
-    if any("://" in file["filename"] for file in cache_files):
+    if any(is_url(file["filename"]) for file in cache_files):
         return f"{len(cache_files)} files under URLs"
     paths = [Path(file["filename"]) for file in cache_files]
     size = float(sum(path.stat().st_size for path in paths if path.exists()))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raydata_ext.dataset.export_task import RepeatableTask, batches_of, run_in_order
+from raydata_ext.dataset.export_task import RepeatableTask, batches_of
 from raydata_ext.dataset.token_files import Extent, TokenFiles
 from raydata_ext.sources.index_layout import IndexLayout, Layout
 from raydata_ext.sources.token_types import best_fitting_int_dtype, code, little_endian
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import DTypeLike
 
+    from raydata_ext.dataset.export_run import ExportRun
     from raydata_ext.dataset.token_items import Items, TokenColumn
-    from raydata_ext.engine import Engine, RunProgress, Worker
+    from raydata_ext.engine import Worker
     from raydata_ext.plan import InputShard
-    from raydata_ext.store import Store
     from raydata_ext.store.directory_files import DirectoryFiles
 
 _MEGATRON_CODES = range(1, 9)
@@ -182,9 +182,7 @@ def write_token_files(
     schema: pa.Schema,
     column: TokenColumn,
     format_: TokenFormat,
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
+    run: ExportRun,
 ) -> list[str]:
     """Write each group of shards as a pair of files.
 
@@ -195,9 +193,7 @@ def write_token_files(
         schema: of the rows.
         column: the tokens in them.
         format_: of the files.
-        engine: does the work.
-        store: of the shards.
-        progress: is told how far it is.
+        run: does the work.
 
     Returns:
         The prefixes, as absolute paths or URLs.
@@ -211,7 +207,7 @@ def write_token_files(
         parts.append(Part(shard, schema, column, row))
         row += shard.num_rows or 0  # known, since these are rows of tables
     counting = [CountTask(part, format_.is_open) for part in parts]
-    extents = list(run_in_order("counting", counting, engine, store, progress, lambda extent: extent.rows))
+    extents = list(run.in_order("counting", counting, lambda extent: extent.rows))
     total = Extent()
     for extent in extents:
         total = total.then(extent)
@@ -224,15 +220,13 @@ def write_token_files(
         layout = IndexLayout(whole.items, whole.documents + 1 if format_.layout == "megatron" else None)
         files = TokenFiles(directory, name, layout, whole.tokens, dtype)
         pairs.append((files, tuple(zip((part for part, _ in own), before, strict=True))))
-    _write_pairs(pairs, engine, store, progress)
+    _write_pairs(pairs, run)
     return [files.prefix for files, _ in pairs]
 
 
 def _write_pairs(
     pairs: Sequence[tuple[TokenFiles, tuple[tuple[Part, Extent], ...]]],
-    engine: Engine,
-    store: Store,
-    progress: RunProgress,
+    run: ExportRun,
 ) -> None:
     with ExitStack() as stack:
         tasks: list[PartsTask] = []
@@ -242,5 +236,5 @@ def _write_pairs(
                 tasks += [PartsTask(files, (part,), places) for part in parts]
             else:
                 tasks.append(PartsTask(files, parts, None))
-        for _ in run_in_order("writing", tasks, engine, store, progress, int):
+        for _ in run.in_order("writing", tasks, int):
             pass  # a task that fails raises

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raydata_ext.dataset.columns import Columns
 from raydata_ext.dataset.export_files import directory_and_name
-from raydata_ext.dataset.export_task import engine_of
+from raydata_ext.dataset.export_run import ExportRun, export_run
 from raydata_ext.dataset.mds_export import write_mds
 from raydata_ext.dataset.mds_format import MdsFormat, mds_columns
 from raydata_ext.dataset.output import even_groups
@@ -15,11 +15,11 @@ from raydata_ext.dataset.output_formats import writes
 from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.dataset.token_export import TokenFormat, write_token_files
 from raydata_ext.dataset.token_items import TokenColumn
-from raydata_ext.engine import Silent
 from raydata_ext.store import open_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import DTypeLike
 
@@ -77,7 +77,8 @@ class TrainerExports(Columns):
             raise ValueError("num_shards would cut documents of several rows; leave out num_shards or documents")
         tokens = TokenColumn.of(self.schema, column, documents)
         format_ = TokenFormat("megatron", dtype, vocab_size)
-        return self._write_tokens(prefix, tokens, format_, num_shards, executor, workers, progress, storage_options)
+        with self._export_run(executor, workers, progress) as run:
+            return self._write_tokens(prefix, tokens, format_, num_shards, self._options(storage_options), run)
 
     @writes("fairseq")
     def to_fairseq(
@@ -117,7 +118,8 @@ class TrainerExports(Columns):
         """
         tokens = TokenColumn.of(self.schema, column, None)
         format_ = TokenFormat("fairseq", dtype, vocab_size)
-        return self._write_tokens(prefix, tokens, format_, num_shards, executor, workers, progress, storage_options)
+        with self._export_run(executor, workers, progress) as run:
+            return self._write_tokens(prefix, tokens, format_, num_shards, self._options(storage_options), run)
 
     @writes("mds")
     def to_mds(
@@ -160,17 +162,21 @@ class TrainerExports(Columns):
         chosen = mds_columns(self.schema, columns)
         format_ = MdsFormat(chosen, compression, tuple(sorted(set(hashes))), parse_bytes(size_limit))
         rows = self.select_columns([column.name for column in chosen])
-        with engine_of(executor, workers) as engine:
+        with self._export_run(executor, workers, progress) as run:
             return write_mds(
                 open_directory(path, self._options(storage_options)),
                 rows.shards,
                 lambda start, stop: rows.select(range(start, stop)).shards,
                 rows.schema,
                 format_,
-                engine,
-                self.parts.workspace.store,
-                progress or Silent(),
+                run,
             )
+
+    def _export_run(
+        self, executor: str | Engine | None, workers: Workers | int | None, progress: RunProgress | None
+    ) -> AbstractContextManager[ExportRun]:
+        """What does the work of an export of these rows."""
+        return export_run(executor, workers, self.parts.workspace.store, progress)
 
     def _options(self, storage_options: StorageOptions | None) -> StorageOptions:
         return self.parts.workspace.storage_options if storage_options is None else storage_options
@@ -181,30 +187,17 @@ class TrainerExports(Columns):
         column: TokenColumn,
         format_: TokenFormat,
         num_shards: int | None,
-        executor: str | Engine | None,
-        workers: Workers | int | None,
-        progress: RunProgress | None,
-        storage_options: StorageOptions | None,
+        options: StorageOptions,
+        run: ExportRun,
     ) -> list[str]:
         name = os.fspath(prefix)
         if name.endswith((".bin", ".idx", "/")):
             raise ValueError(f"prefix is {name!r}; give the path of the files without .bin and .idx")
-        directory, name = directory_and_name(name, self._options(storage_options))
+        directory, name = directory_and_name(name, options)
         rows = self.select_columns(column.columns)
         if num_shards is None:
             groups, names = [rows.shards], [name]
         else:
             groups = even_groups(rows, num_shards)
             names = [f"{name}-{number:05d}-of-{num_shards:05d}" for number in range(num_shards)]
-        with engine_of(executor, workers) as engine:
-            return write_token_files(
-                directory,
-                names,
-                groups,
-                rows.schema,
-                column,
-                format_,
-                engine,
-                self.parts.workspace.store,
-                progress or Silent(),
-            )
+        return write_token_files(directory, names, groups, rows.schema, column, format_, run)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from raydata_ext.dataset.lineage import Lineage, content_of
 from raydata_ext.dataset.more_rows import MoreRows
 from raydata_ext.dataset.shards import KnownFile, joined, size_of
 from raydata_ext.fingerprint import combine
-from raydata_ext.plan import Chain, Plan, RowNumbers, TableShard, Workspace
+from raydata_ext.plan import Chain, Plan, RowNumbers, TableShard
 from raydata_ext.table import InMemoryTable
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.dataset.dataset import Dataset
     from raydata_ext.engine import OnError, ShardResult, Workers
+    from raydata_ext.plan import Workspace
 
 MIN_ROW_BYTES_FOR_INDICES = 256
 """Rows of fewer bytes, on average, are written by `filter`, which takes hardly longer than the eight bytes of an
@@ -169,11 +168,9 @@ class Transforms(MoreRows):
             result: Any = run.collect(with_steps(self.lazy()))
             return self._transmitted(result.parts, fingerprint)
         own = self.parts.workspace
-        place = own.local_directory or tempfile.gettempdir()
-        Path(place).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="in-memory-", dir=place) as directory:
-            result = run.collect(with_steps(replace(self.lazy(), workspace=Workspace(directory))))
-            table = joined([InMemoryTable.from_file(file["filename"]) for file in result.cache_files])
+        with own.temporary() as workspace:
+            result = run.collect(with_steps(replace(self.lazy(), workspace=workspace)))
+            table = joined([InMemoryTable.copy_of(shard.table) for shard in result.shards])
             return self._transmitted(Parts(table, Lineage(result.fingerprint), own), fingerprint)
 
     def _with_batch_format(self, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from raydata_ext.dataset.shards import size_of
 from raydata_ext.formatting import array_to_list, get_formatter
 from raydata_ext.formatting.python_format import PythonFormatter
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ROWS_TOGETHER = 1000
 """Rows that are converted at a time where one iterates over all."""
+
+_BYTES_TOGETHER = 16 << 20
+"""About the bytes of rows that are copied together for that, unless one row has more."""
 
 
 class View:
@@ -86,8 +90,10 @@ class View:
     def pieces(self) -> Iterator[pa.RecordBatch]:
         """All rows in order, a few at a time; where there is no indices mapping, with one file open at a time."""
         if self._indices is not None:
-            for start in range(0, self.num_rows, ROWS_TOGETHER):
-                yield from self.arrow_run(start, min(start + ROWS_TOGETHER, self.num_rows)).to_batches()
+            row_bytes = max(1, size_of(self._table) // max(1, self._table.num_rows))
+            size = max(1, min(ROWS_TOGETHER, _BYTES_TOGETHER // row_bytes))
+            for start in range(0, self.num_rows, size):
+                yield from self.arrow_run(start, min(start + size, self.num_rows)).to_batches()
             return
         for batch in self._table.iter_batches():
             for start in range(0, batch.num_rows, ROWS_TOGETHER):

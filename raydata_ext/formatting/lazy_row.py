@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+import numpy as np
 
 from raydata_ext.formatting.column_cache import ColumnCache
 from raydata_ext.formatting.in_place import is_unchanged
 from raydata_ext.formatting.lazy_mapping import LazyMapping
+from raydata_ext.table import take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
 
 
 class LazyRow(LazyMapping):
@@ -77,7 +80,7 @@ class RowCursor:
 
     def take(self, positions: Sequence[int]) -> RowCursor:
         """A cursor over some of the rows, with the very values that were handed out for them."""
-        taken = RowCursor(self.batch.take(pa.array(positions, pa.int64())))
+        taken = RowCursor(take_rows(self.batch, np.array(positions, np.int64)))
         for name, values in self._columns.items():
             taken._columns[name] = [values[position] for position in positions]
         for name, values in self._columns.snapshots.items():

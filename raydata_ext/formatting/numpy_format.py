@@ -98,6 +98,8 @@ def _flat_to_numpy(array: pa.Array) -> NDArray:
         return np.ma.MaskedArray(values, mask=nulls)
     if pat.is_null(kind):
         return _objects([None] * len(array))
+    if pat.is_time(kind):  # of nanoseconds, too, which Python's times do not have and numpy would refuse
+        return _objects(array.to_pylist())
     return array.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # pyarrow has no stubs
 
 

@@ -97,9 +97,14 @@ def record_blocks(file: InputFile, dialect: Dialect, chunk_bytes: int = CHUNK_BY
         CsvFault: a quote is where it cannot be; the records before that come first.
         ReadError: the file cannot be read or decoded.
     """
-    rest, line = b"", 1
+    waiting: list[bytes] = []
+    num_bytes, enough, line = 0, 0, 1
     for chunk in _utf8_chunks(file, dialect.encoding, chunk_bytes):
-        data = rest + chunk if rest else chunk
+        waiting.append(chunk)
+        num_bytes += len(chunk)
+        if num_bytes < enough:
+            continue
+        data = b"".join(waiting)
         ends, fault = _record_ends(data, dialect, at_end=False)
         cut = int(ends[-1]) if len(ends) else 0
         if cut:
@@ -110,6 +115,10 @@ def record_blocks(file: InputFile, dialect: Dialect, chunk_bytes: int = CHUNK_BY
             raise CsvFault(line, fault, rest)
         if len(rest) > LONGEST_RECORD:
             raise CsvFault(line, f"no end of the record within {LONGEST_RECORD} bytes; {_ON_QUOTES}", rest)
+        waiting, num_bytes = [rest], len(rest)
+        # A long record is looked at again when there is twice as much of it, so the time stays in proportion to it.
+        enough = 0 if cut else min(2 * num_bytes, LONGEST_RECORD + 1)
+    rest = b"".join(waiting)
     if rest:
         ends, fault = _record_ends(rest, dialect, at_end=True)
         if fault is not None:
@@ -163,8 +172,9 @@ def _first_misplaced(
         quotes = quotes[quotes < len(values) - 1]  # what follows the last byte is not known yet
     allowed = np.zeros(256, np.bool_)
     allowed[[ord(dialect.delimiter), ord("\n"), ord(dialect.quote or "\n")]] = True
-    before = np.concatenate([[ord("\n")], values])[quotes]
-    after = np.concatenate([values[1:], [ord("\n")]])[quotes]
+    last = len(values) - 1
+    before = np.where(quotes > 0, values[quotes - 1], ord("\n"))
+    after = np.where(quotes < last, values[np.minimum(quotes + 1, last)], ord("\n"))
     opens = np.arange(len(quotes)) % 2 == 0
     allowed_after = allowed.copy()
     allowed_after[ord("\r")] = True

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from raydata_ext.errors import ReadError
-from raydata_ext.remote import ResumingStream, StorageOptions, find_file_system, find_version
+from raydata_ext.remote import ResumingStream, StorageOptions, find_file_system, find_version, is_url
 
 ETAG = "etag:"
 """How the version of a file begins where the file system itself vouches for the content."""
@@ -36,7 +36,7 @@ class InputFile:
     @property
     def is_local(self) -> bool:
         """Whether the path is one of this machine's file system."""
-        return "://" not in self.path
+        return not is_url(self.path)
 
     @property
     def has_etag(self) -> bool:

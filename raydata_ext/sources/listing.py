@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from raydata_ext.errors import NoMatchError
+from raydata_ext.remote import is_url, without_local_scheme
 from raydata_ext.sources.local_files import LocalFiles
 from raydata_ext.sources.path_list import expand_path
 from raydata_ext.sources.remote_files import RemoteFiles
@@ -49,8 +50,8 @@ def list_files(
     given = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     if not given:
         raise ValueError("paths is empty: give at least one path, directory or glob pattern")
-    plain = [path.removeprefix("file://") for one in given for path in expand_path(one, storage_options)]
-    places = [RemoteFiles(path, storage_options) if "://" in path else LocalFiles(path) for path in plain]
+    plain = [without_local_scheme(path) for one in given for path in expand_path(one, storage_options)]
+    places = [RemoteFiles(path, storage_options) if is_url(path) else LocalFiles(path) for path in plain]
     single = _common_directory([place.paths[0] for place in places if place.root is None])
     files: dict[str, InputFile] = {}
     for place in places:

@@ -6,7 +6,7 @@ import posixpath
 from pathlib import Path
 
 from raydata_ext.errors import NoMatchError, ReadError
-from raydata_ext.remote import Retries, StorageOptions, find_file_system
+from raydata_ext.remote import Retries, StorageOptions, find_file_system, is_url
 
 MARK = "@"
 
@@ -37,4 +37,4 @@ def expand_path(path: str, storage_options: StorageOptions | None = None) -> lis
     if not paths:
         raise NoMatchError(f"the list of paths {name!r} holds no path")
     directory = posixpath.dirname(name)
-    return [one if "://" in one or one.startswith(("/", "~")) else posixpath.join(directory, one) for one in paths]
+    return [one if is_url(one) or one.startswith(("/", "~")) else posixpath.join(directory, one) for one in paths]

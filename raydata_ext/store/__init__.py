@@ -6,7 +6,6 @@ from raydata_ext.remote import Retries
 from raydata_ext.store.dataset_directory import (
     DatasetDirectory,
     data_file_name,
-    holds_dataset,
     prepare_dataset_directory,
     read_dataset_directory,
     verify_dataset_directory,
@@ -18,6 +17,7 @@ from raydata_ext.store.garbage_collection import Garbage, GarbageReport, collect
 from raydata_ext.store.huggingface_files import FormatState
 from raydata_ext.store.manifest import Manifest, ShardFile
 from raydata_ext.store.node_cache import NodeCache
+from raydata_ext.store.place_check import fetched_file, is_file, verify_place
 from raydata_ext.store.receipt import Receipt
 from raydata_ext.store.store import Store
 from raydata_ext.store.verification import BadEntry, VerificationReport, verify
@@ -38,12 +38,14 @@ __all__ = [
     "VerificationReport",
     "collect_garbage",
     "data_file_name",
-    "holds_dataset",
+    "fetched_file",
+    "is_file",
     "open_directory",
     "open_tables",
     "prepare_dataset_directory",
     "read_dataset_directory",
     "verify",
     "verify_dataset_directory",
+    "verify_place",
     "write_dataset_directory",
 ]

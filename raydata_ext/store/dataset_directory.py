@@ -176,21 +176,6 @@ def read_dataset_directory(path: Place) -> DatasetDirectory:
         raise StoreError(f"{directory.path}: {error}") from error
 
 
-def holds_dataset(path: Place, fingerprint: str) -> bool:
-    """Tell whether a directory holds this very dataset, complete, so that there is nothing to write.
-
-    Args:
-        path: A directory, which need not exist.
-        fingerprint: Fingerprint of the dataset. Names and sizes of files are compared; `verify_dataset_directory`
-            reads them.
-    """
-    try:
-        found = read_dataset_directory(path)
-    except StoreError:
-        return False
-    return found.manifest is not None and found.fingerprint == fingerprint
-
-
 def verify_dataset_directory(path: Place) -> Iterator[tuple[ShardFile, RaydataError]]:
     """Read all shard files of a directory and compare them with the manifest.
 

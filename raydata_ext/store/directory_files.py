@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import tempfile
 import time
 from abc import ABC, abstractmethod
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from raydata_ext.errors import StoreError
-from raydata_ext.remote import Retries, StorageOptions, find_file_system, find_version
+from raydata_ext.remote import Retries, StorageOptions, absolute_place, find_file_system, find_version, is_url
 from raydata_ext.store.atomic_files import write_file_atomically
 from raydata_ext.store.orphans import is_orphan
 from raydata_ext.store.transfer import download, has_no_directories, upload
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
@@ -86,10 +86,8 @@ def open_directory(
     """
     if isinstance(path, DirectoryFiles):
         return path
-    place = os.fspath(path).removeprefix("file://")
-    if "://" in place:
-        return RemoteDirectory(place.rstrip("/"), dict(storage_options or {}))
-    return LocalDirectory(str(Path(place).expanduser().absolute()))
+    place = absolute_place(path)
+    return RemoteDirectory(place, dict(storage_options or {})) if is_url(place) else LocalDirectory(place)
 
 
 @dataclass(frozen=True)
@@ -104,6 +102,10 @@ class LocalDirectory(DirectoryFiles):
             Path(self.path).mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
             raise StoreError(f"{self.path} is a file; give a directory as the output") from error
+        except NotADirectoryError as error:
+            raise StoreError(f"{self.path} is below a file; give a directory as the output") from error
+        except PermissionError as error:
+            raise StoreError(f"{self.path} cannot be made ({error.strerror}); give a directory of your own") from error
 
     @override
     def exists(self) -> bool:

@@ -87,3 +87,6 @@ class EntryFiles(Protocol):
 
     def delete(self, name: str) -> None:
         """Delete a file; one that is not there is none to delete."""
+
+    def remove_all(self) -> None:
+        """Remove the root with all that is in it."""

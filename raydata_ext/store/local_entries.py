@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,6 +129,11 @@ class LocalEntries:
     def delete(self, name: str) -> None:
         """Delete a file, given relative to the root; one that is not there is none to delete."""
         Path(self.root, name).unlink(missing_ok=True)
+
+    def remove_all(self) -> None:
+        """Remove the directory."""
+        with contextlib.suppress(FileNotFoundError):  # nothing was written
+            shutil.rmtree(self.root)
 
     def local_path(self, receipt: Receipt) -> str:
         """Return the path of the shard file itself."""

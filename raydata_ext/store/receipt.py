@@ -39,7 +39,6 @@ class Receipt:
         filtered: Rows that steps dropped, by reason; `""` stands for no reason given.
         quarantined: Rows set aside because a step failed on them.
         inputs: One JSON-able mapping an input (path, range, content identity).
-        components: The parts of the key, each as a flat mapping of label to short text; they explain a later miss.
         steps: One JSON-able mapping a step (rows in, rows out, seconds).
         seconds: Wall-clock time that the shard took.
         attempt: 1 where the first try succeeded.
@@ -61,7 +60,6 @@ class Receipt:
     filtered: Mapping[str, int] = field(default_factory=dict)
     quarantined: int = 0
     inputs: tuple[Mapping[str, Any], ...] = ()
-    components: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     steps: tuple[Mapping[str, Any], ...] = ()
     seconds: float = 0.0
     attempt: int = 1
@@ -124,7 +122,7 @@ class Receipt:
             content["schema"] = schema_from_text(content["schema"])
             content["inputs"] = tuple(content["inputs"])
             content["steps"] = tuple(content["steps"])
-            return cls(**content)
+            return cls(**{name: content[name] for name in _FIELDS if name in content})  # others are of later versions
         except (KeyError, TypeError, ValueError) as error:
             raise StoreError(f"the receipt is damaged ({error!r})") from error
 

@@ -146,6 +146,11 @@ class RemoteEntries:
         with contextlib.suppress(FileNotFoundError):
             self.retries.run(f"deleting {self.root}/{name}", lambda: self._file_system.rm_file(self._path(name)))
 
+    def remove_all(self) -> None:
+        """Delete everything under the URL."""
+        with contextlib.suppress(FileNotFoundError):  # nothing was written
+            self.retries.run(f"deleting {self.root}", lambda: self._file_system.rm(self._location[1], recursive=True))
+
     @functools.cached_property
     def _location(self) -> tuple[Any, str]:
         file_system, path = find_file_system(self.root, self.storage_options)

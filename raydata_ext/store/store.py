@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raydata_ext.errors import StoreError
-from raydata_ext.remote import Retries
+from raydata_ext.remote import Retries, absolute_place, is_url
 from raydata_ext.store.local_entries import LocalEntries
 from raydata_ext.store.node_cache import NodeCache
 from raydata_ext.store.receipt import Receipt, check_key, entry_directory
@@ -74,13 +74,10 @@ class Store:
         Raises:
             StoreError: If the path is that of a file.
         """
-        place = os.fspath(url_or_path)
-        if "://" not in place:
-            return cls(LocalEntries(str(Path(place).expanduser().absolute()), sync=sync))
-        if place.startswith(("file://", "local://")):
-            return cls(LocalEntries(str(Path(place.partition("://")[2]).absolute()), sync=sync))
-        root = place.rstrip("/")
-        copies = NodeCache(None if local_dir is None else str(Path(local_dir).absolute()), max_local_bytes)
+        root = absolute_place(url_or_path)
+        if not is_url(root):
+            return cls(LocalEntries(root, sync=sync))
+        copies = NodeCache(None if local_dir is None else absolute_place(local_dir), max_local_bytes)
         return cls(RemoteEntries(root, copies, dict(storage_options or {}), retries or Retries()))
 
     def find(self, keys: Iterable[str]) -> dict[str, Receipt]:
@@ -160,6 +157,10 @@ class Store:
             name = status.name.rpartition("/")[2]
             if name.startswith(key) and name.endswith(".arrow"):
                 self.files.delete(status.name)
+
+    def remove_all(self) -> None:
+        """Remove the store itself, with all that is in it; nobody else may use it then."""
+        self.files.remove_all()
 
     def local_path(self, receipt: Receipt) -> str:
         """Return the path of the shard file on this machine.

@@ -18,7 +18,8 @@ Operations
     keeps those that lead from a file to a table; `combine` joins chunks. `rows_without_columns` is the one odd case.
 Rows
     `row_index` finds rows by number over all files, `batch_index` in one of them. `gather` copies rows to one batch,
-    with `layouts`, which says how each type lies in memory, and `address_space`, which reads it there.
+    with `layouts`, which says how each type lies in memory, and `address_space`, which reads it there; `take` copies
+    rows of one batch.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from raydata_ext.table.metadata import (
 )
 from raydata_ext.table.row_index import RowIndex
 from raydata_ext.table.table import Table, TableBlock
+from raydata_ext.table.take import take_rows
 from raydata_ext.table.unify import unify_schemas, unify_types
 from raydata_ext.table.verify import checksum_file, verify_ipc_file
 
@@ -66,6 +68,7 @@ __all__ = [
     "read_fingerprint",
     "read_ipc_schema",
     "schema_from_features",
+    "take_rows",
     "temporary_name",
     "unify_schemas",
     "unify_types",

@@ -11,7 +11,7 @@ from raydata_ext.errors import StateError
 from raydata_ext.table.ipc_reader import open_ipc_file
 from raydata_ext.table.row_index import RowIndex
 from raydata_ext.table.rows_without_columns import rows_without_columns
-from raydata_ext.table.table import TableBlock
+from raydata_ext.table.table import Table, TableBlock
 
 if TYPE_CHECKING:
     import os
@@ -44,6 +44,11 @@ class InMemoryTable(TableBlock):
             CorruptFileError: the file is truncated, damaged or no Arrow file.
         """
         return cls(_copied(open_ipc_file(path)))
+
+    @classmethod
+    def copy_of(cls, table: Table) -> InMemoryTable:
+        """Return the rows of a table in memory of their own; nothing stays mapped for them."""
+        return cls(_copied(table.table))
 
     @classmethod
     def from_buffer(cls, buffer: pa.Buffer) -> InMemoryTable:

@@ -110,3 +110,12 @@ def test_a_file_that_is_none_is_an_error(tmp_path):
         Dataset.from_file(tmp_path / "x.arrow")
     with pytest.raises(FileNotFoundError):
         Dataset.from_file(tmp_path / "y.arrow")
+
+
+def test_two_columns_of_one_name_are_refused_since_a_row_could_not_hold_both(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    with pa.ipc.new_stream(tmp_path / "twice.arrow", table.schema) as file:
+        file.write_table(table)
+    for make in (lambda: Dataset.from_arrow(table), lambda: Dataset.from_file(tmp_path / "twice.arrow")):
+        with pytest.raises(SchemaError, match=r"more than one column is named 'a'.*rename or drop one"):
+            make()

@@ -95,3 +95,19 @@ def test_a_directory_that_was_not_written_to_its_end_is_none(splits, tmp_path):
         splits.save_to_disk(tmp_path / "out")
     with pytest.raises(StoreError, match="no dataset directory"):
         rdx.load_from_disk(tmp_path / "out")
+
+
+def test_splits_are_not_written_over_the_files_they_are_read_from_and_stay_as_they_were(splits, tmp_path):
+    splits.save_to_disk(tmp_path / "out")
+    loaded = rdx.load_from_disk(tmp_path / "out")
+    with pytest.raises(StoreError, match="holds files that this data set is mapped from"):
+        loaded.shuffle(seed=1).save_to_disk(tmp_path / "out")
+    assert rdx.load_from_disk(tmp_path / "out")["test"].to_list() == splits["test"].to_list()
+    loaded.save_to_disk(tmp_path / "out", max_shard_size="512MB")
+
+
+def test_the_splits_file_goes_where_the_options_of_the_data_sets_lead(dataset, tmp_path):
+    options = {"dir": {"path": str(tmp_path), "fs": None, "target_protocol": "file"}}
+    rows = Dataset.from_dict({"a": [1]}, cache_dir=rdx.Workspace(tmp_path / "cache", options))
+    DatasetDict(train=rows).save_to_disk("dir://splits")
+    assert (tmp_path / "splits" / "dataset_dict.json").exists()

@@ -51,6 +51,7 @@ def test_values_that_json_lacks_take_the_form_that_is_told(tmp_path):
     table = pa.table(
         {
             "time": [dt.datetime(2024, 1, 2, 3, 4, 5, 6)],  # noqa: DTZ001
+            "nanoseconds": pa.array([1_704_164_645_000_000_006], pa.timestamp("ns", "UTC")),
             "day": [dt.date(2024, 1, 2)],
             "price": [decimal.Decimal("1.50")],
             "duration": [dt.timedelta(seconds=90)],
@@ -63,6 +64,7 @@ def test_values_that_json_lacks_take_the_form_that_is_told(tmp_path):
     assert [json.loads(line) for line in Path(path).read_text().splitlines()] == [
         {
             "time": "2024-01-02T03:04:05.000006",
+            "nanoseconds": "2024-01-02T03:04:05.000000006+00:00",
             "day": "2024-01-02",
             "price": "1.50",
             "duration": 90.0,
@@ -90,3 +92,12 @@ def test_columns_that_a_format_has_no_form_for_are_errors_and_leave_no_file(tmp_
     with pytest.raises(SchemaError, match=f"cannot be written in this format .*{re.escape(message)}"):
         getattr(dataset, method)(tmp_path / "out" / f"x.{suffix}")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(("method", "suffix"), [("to_parquet", "parquet"), ("to_csv", "csv")])
+def test_rows_without_columns_are_refused_where_the_file_would_not_count_them(tmp_path, method, suffix):
+    dataset = Dataset.from_dict({"a": [1, 2]}, cache_dir=tmp_path / "cache").remove_columns("a")
+    with pytest.raises(SchemaError, match="rows without columns have no form in this format"):
+        getattr(dataset, method)(tmp_path / "out" / f"x.{suffix}")
+    assert list((tmp_path / "out").iterdir()) == []
+    assert Path(dataset.to_json(tmp_path / "x.jsonl")[0]).read_text() == "{}\n{}\n"

@@ -87,3 +87,31 @@ def test_a_directory_with_other_files_is_left_alone(any_dataset, tmp_path):
 def test_compressions_that_contradict_or_are_not_known_are_refused(dataset, tmp_path, path, compression, message):
     with pytest.raises(ValueError, match=message):
         dataset.to_json(tmp_path / path, compression=compression)
+
+
+def test_what_hugging_face_writes_by_default_may_be_asked_for_by_its_names(any_dataset, tmp_path):
+    (json_file,) = any_dataset.to_json(tmp_path / "x.jsonl", orient="records", lines=True, num_proc=1)
+    assert pd.read_json(json_file, lines=True)["id"].tolist() == list(range(23))
+    (csv_file,) = any_dataset.remove_columns("tokens").to_csv(tmp_path / "x.csv", index=False, num_proc=1)
+    assert pd.read_csv(csv_file).columns.tolist() == ["id", "text"]
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "error", "message"),
+    [
+        ("to_json", {"orient": "split"}, ValueError, r"an object a line.*to_pandas\(\)\.to_json"),
+        ("to_json", {"lines": False}, ValueError, r"an object a line.*to_pandas\(\)\.to_json"),
+        ("to_csv", {"index": True}, ValueError, r"no index.*to_pandas\(\)\.to_csv"),
+        ("to_csv", {"sep": ";"}, TypeError, "it is called delimiter"),
+        ("to_csv", {"delimeter": ";"}, TypeError, "delimeter"),
+        ("to_parquet", {"batch_size": 10}, TypeError, "leave it out"),
+        ("to_parquet", {"compresion": "zstd"}, TypeError, "compresion"),
+        ("to_parquet", {"workers": 1, "num_proc": 2}, ValueError, "mean the same"),
+    ],
+)
+def test_other_arguments_are_refused_with_the_remedy_before_a_file_is_made(
+    dataset, tmp_path, method, arguments, error, message
+):
+    with pytest.raises(error, match=message):
+        getattr(dataset, method)(tmp_path / "out", **arguments)
+    assert not (tmp_path / "out").exists()

@@ -190,3 +190,25 @@ def test_the_fingerprint_tells_orders_apart(dataset):
     assert len({one.fingerprint for one in made}) == len(made)
     assert dataset.shuffle(seed=1).fingerprint == dataset.shuffle(seed=1).fingerprint
     assert dataset.select(range(2)).fingerprint == dataset.take(2).fingerprint == dataset.select([0, 1]).fingerprint
+
+
+COMPARED = {
+    "dictionary": pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 1]), pa.array(["b", "a", "never used"])),
+    "string_view": pa.array(["a", "b", None, "a"], pa.string_view()),
+    "binary_view": pa.array([b"a", b"b", None, b"a"], pa.binary_view()),
+}
+
+
+@pytest.mark.parametrize("kind", COMPARED)
+def test_text_of_every_layout_is_sorted_and_encoded_by_its_values(kind):
+    rows = Dataset.from_arrow(pa.table({"n": range(4), "text": COMPARED[kind]}))
+    assert rows.sort("text")["n"][:] == [0, 3, 1, 2]
+    assert rows.sort("text", reverse=True, null_placement="at_start")["n"][:] == [2, 1, 0, 3]
+    assert rows.class_encode_column("text")["text"][:] == [0, 1, None, 0]
+    assert rows.unique("text") == [rows[0]["text"], rows[1]["text"], None]
+
+
+def test_rows_without_a_label_are_not_dealt_to_parts_by_label():
+    rows = Dataset.from_dict({"label": ["x", None] * 10})
+    with pytest.raises(ValueError, match=r"'label' is null in 10 rows.*fill or filter"):
+        rows.train_test_split(0.5, stratify_by_column="label", seed=1)

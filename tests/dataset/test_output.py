@@ -90,3 +90,20 @@ def test_a_data_set_is_not_written_over_the_files_it_is_read_from(any_dataset, t
         loaded.shuffle(seed=1).save_to_disk(tmp_path / "out")
     loaded.save_to_disk(tmp_path / "out")
     assert load_from_disk(tmp_path / "out").to_list() == any_dataset.to_list()
+
+
+def test_a_link_to_the_directory_is_known_for_what_it_leads_to(any_dataset, tmp_path):
+    any_dataset.save_to_disk(tmp_path / "out")
+    (tmp_path / "link").symlink_to(tmp_path / "out")
+    for one, other in (("out", "link"), ("link", "out")):
+        loaded = load_from_disk(tmp_path / one)
+        with pytest.raises(StoreError, match="holds files that this data set is mapped from"):
+            loaded.shuffle(seed=1).save_to_disk(tmp_path / other)
+        loaded.save_to_disk(tmp_path / other)
+    assert load_from_disk(tmp_path / "link").to_list() == any_dataset.to_list()
+
+
+def test_a_file_on_the_way_to_the_directory_is_named(any_dataset, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="out is below a file; give a directory"):
+        any_dataset.save_to_disk(tmp_path / "file" / "out")

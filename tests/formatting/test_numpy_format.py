@@ -208,3 +208,8 @@ def test_a_dtype_applies_to_all_numbers_at_any_depth():
     assert batch["s"][0] == "x"
     assert batch["r"][0][1].dtype == np.float16
     assert batch["d"][0]["a"].dtype == np.float16
+
+
+def test_times_of_nanoseconds_are_the_times_of_python():
+    values = array_to_numpy(pa.array([1_000, 2, None], pa.time64("ns")))
+    assert values.tolist() == [dt.time(0, 0, 0, 1), dt.time(0), None]

@@ -76,3 +76,19 @@ def test_memories_of_a_url_are_local_and_apart(bucket: str, tmp_path: Path) -> N
     assert local.path == local.local_directory == str(tmp_path / "cache")
     assert one.index.directory.is_relative_to(tmp_path / "home")
     assert len({space.index.directory for space in (one, other, local)}) == 3
+
+
+@pytest.mark.parametrize("executor", ["inline", "ray"])
+def test_a_result_in_memory_goes_through_the_bucket_and_leaves_nothing_there(
+    ray_session, s3, s3_endpoint: str, bucket: str, tmp_path: Path, executor: str
+) -> None:
+    options = {"key": "a", "secret": "b", "endpoint_url": s3_endpoint}
+    rows = rdx.Dataset.from_dict({"n": list(range(100))}, cache_dir=Workspace(f"{bucket}/cache", options))
+    kept = rows.map(twice, keep_in_memory=True, executor=executor)
+    assert kept["n"][:] == list(range(0, 200, 2))
+    assert kept.cache_files == []
+    assert s3.find(f"{bucket}/cache") == []
+    for copy in (tmp_path / "copies").glob("*.arrow"):
+        copy.unlink()
+    assert kept["n"][-1] == 198
+    assert len(list((tmp_path / "home").rglob("of_urls/*"))) <= 1

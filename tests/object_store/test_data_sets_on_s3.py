@@ -164,3 +164,21 @@ def test_a_job_file_says_how_its_urls_are_reached(
     assert not (tmp_path / "copies").exists()
     assert "hunter2" not in everything_below(tmp_path) + repr(loaded) + "".join(capfd.readouterr())
     assert os.environ["KEEP_THIS"] == "hunter2"
+
+
+def test_exports_go_to_a_bucket_and_replace_older_ones(bucket: str, s3, tmp_path: Path) -> None:
+    rows = rdx.Dataset.from_list([{"n": number, "ids": [number, number + 1]} for number in range(3_000)])
+    rows.to_parquet(f"{bucket}/parquet", max_file_bytes="10KB", executor="inline")
+    paths = rows.to_parquet(f"{bucket}/parquet", max_file_bytes="20KB", executor="inline")
+    assert len(paths) > 1
+    assert sorted(f"s3://{path}" for path in s3.ls(f"{bucket}/parquet")) == paths
+    assert rdx.load_dataset(paths, executor="inline").to_list() == rows.to_list()
+
+    for name, write in (("megatron", rows.to_megatron), ("mds", rows.select_columns(["n"]).to_mds)):
+        options = {"column": "ids"} if name == "megatron" else {}
+        write(f"{bucket}/{name}/out", executor="inline", **options)
+        write(tmp_path / name / "out", executor="inline", **options)
+        here = {str(path.relative_to(tmp_path)): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
+        assert {path: s3.cat_file(f"{bucket}/{path}") for path in here} == here
+        assert len(here) == 2
+        assert len(s3.find(f"{bucket}/{name}")) == 2

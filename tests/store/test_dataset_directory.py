@@ -13,7 +13,6 @@ import pytest
 from raydata_ext.errors import StoreError
 from raydata_ext.store.dataset_directory import (
     data_file_name,
-    holds_dataset,
     prepare_dataset_directory,
     read_dataset_directory,
     verify_dataset_directory,
@@ -137,7 +136,7 @@ def test_a_directory_of_hugging_face_is_read(tmp_path):
 def test_a_moved_directory_is_still_complete(tmp_path):
     write_dataset(tmp_path / "a", number_tables(3))
     (tmp_path / "a").rename(tmp_path / "b")
-    assert holds_dataset(tmp_path / "b", FINGERPRINT)
+    assert read_dataset_directory(tmp_path / "b").fingerprint == FINGERPRINT
     assert datasets.load_from_disk(str(tmp_path / "b"))["n"][:] == [0, 1, 2]
 
 
@@ -162,7 +161,6 @@ def test_a_missing_shard_is_named(tmp_path):
     Path(written.file_path(written.files[1])).unlink()
     with pytest.raises(StoreError, match=r"data-00001-of-00002\.arrow.*is missing"):
         read_dataset_directory(tmp_path / "out")
-    assert not holds_dataset(tmp_path / "out", FINGERPRINT)
 
 
 def test_a_shard_of_another_size_is_named(tmp_path):
@@ -196,19 +194,13 @@ def test_a_damaged_json_file_is_a_store_error_that_names_the_directory(tmp_path,
         read_dataset_directory(tmp_path / "out")
 
 
-def test_a_rerun_finds_that_the_directory_holds_its_dataset(tmp_path):
-    assert not holds_dataset(tmp_path / "out", FINGERPRINT)
-    write_dataset(tmp_path / "out", number_tables(3))
-    assert holds_dataset(tmp_path / "out", FINGERPRINT)
-    assert not holds_dataset(tmp_path / "out", "another")
-
-
 def test_a_crash_before_the_manifest_leaves_no_dataset(tmp_path):
     prepare_dataset_directory(tmp_path / "out")
     write_shards(tmp_path / "out", number_tables(3, 2))
-    assert not holds_dataset(tmp_path / "out", FINGERPRINT)
+    with pytest.raises(StoreError, match=r"there is no state\.json"):
+        read_dataset_directory(tmp_path / "out")
     write_dataset(tmp_path / "out", number_tables(3, 2))
-    assert holds_dataset(tmp_path / "out", FINGERPRINT)
+    assert read_dataset_directory(tmp_path / "out").fingerprint == FINGERPRINT
 
 
 def test_an_older_dataset_is_replaced_without_leftovers(tmp_path):
@@ -238,7 +230,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "out" / "thesis.tex").write_text("precious")
     with pytest.raises(StoreError, match=r"thesis\.tex.*give a new or empty directory"):
         prepare_dataset_directory(tmp_path / "out")
-    assert holds_dataset(tmp_path / "out", FINGERPRINT)
+    assert read_dataset_directory(tmp_path / "out").fingerprint == FINGERPRINT
 
 
 def test_a_file_in_the_place_of_the_directory_is_left_alone(tmp_path):
@@ -333,5 +325,5 @@ for _ in range(20):
 """
     started = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "out")]) for _ in range(2)]
     assert [process.wait(timeout=60) for process in started] == [0, 0]
-    assert holds_dataset(tmp_path / "out", "f")
+    assert read_dataset_directory(tmp_path / "out").fingerprint == "f"
     assert list(verify_dataset_directory(tmp_path / "out")) == []

@@ -21,6 +21,7 @@ def test_every_way_of_making_one_gives_the_same_table(tmp_path):
     tables = [
         InMemoryTable(PLAIN),
         InMemoryTable.from_file(tmp_path / "t.arrow"),
+        InMemoryTable.copy_of(InMemoryTable(PLAIN)),
         InMemoryTable.from_buffer(pa.py_buffer((tmp_path / "t.arrow").read_bytes())),
         InMemoryTable.from_pandas(PLAIN.to_pandas(), schema=PLAIN.schema),
         InMemoryTable.from_arrays(PLAIN.columns, names=["a", "b"]),
