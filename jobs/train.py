@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import ray
 import torch
+from rich.console import Console
 
 import raydata_ext as rdx
 from raydata_ext.engine.ray_cluster import RayCluster
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 VOCABULARY = 259
 LEARNING_RATE = 0.5
+SHOW_EVERY = 100
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,8 @@ class Training:
         }
         with self.log.open("a") as log:
             log.write(json.dumps(line) + "\n")
+        if step % SHOW_EVERY == 0:
+            Console().print(f"epoch {epoch}, step {step}: loss {line['loss']:.3f}", highlight=False)
 
     def _save(self, state: dict[str, Any]) -> None:
         weights = {name: values.tolist() for name, values in self.weights.items()}

@@ -217,6 +217,8 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
         grid.add_row("files", f"{source['files']:,} ({source['bytes'] / 1e6:.1f} MB)")
     reasons = "".join(f"\n  {count:,} {reason}" for reason, count in totals["filtered_by"].items() if reason)
     grid.add_row("rows in", f"{totals['rows_in']:,}")
+    if totals["rows_added"]:
+        grid.add_row("rows added", f"{totals['rows_added']:,}, by steps that make several of one")
     grid.add_row("rows out", f"{totals['rows_out']:,}")
     grid.add_row("filtered", f"{totals['filtered']:,}{reasons}")
     if totals["quarantined"]:

@@ -13,6 +13,7 @@ from raydata_ext.errors import StateError
 from raydata_ext.streaming.kept_rows import KeptRows
 from raydata_ext.streaming.nodes.base import Cursor, State
 from raydata_ext.streaming.rows import BATCH_ROWS
+from raydata_ext.table import take_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,7 +132,7 @@ class RowMemory(Memory):
             low, high = waiting.searchsorted([first, min(self._next, until)])
             if low < high:
                 self._marks.append((first, before))
-                self._kept.add(waiting[low:high], batch.take(waiting[low:high] - first))
+                self._kept.add(waiting[low:high], take_rows(batch, waiting[low:high] - first))
 
 
 ENDS_EARLIER = (

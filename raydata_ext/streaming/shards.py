@@ -22,7 +22,7 @@ from raydata_ext.streaming.file_units import (
 )
 from raydata_ext.streaming.read_ahead import read_ahead
 from raydata_ext.streaming.rows import BATCH_ROWS
-from raydata_ext.table import cast_batch
+from raydata_ext.table import cast_batch, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -246,7 +246,7 @@ def _chosen(batches: Iterator[tuple[int, pa.RecordBatch]], unit: int, rows: Refe
     for number, batch in batches:
         low, high = rows.searchsorted([first, first + batch.num_rows])
         if number == unit and low < high:
-            yield batch.take(rows[low:high] - first)
+            yield take_rows(batch, rows[low:high] - first)
         first += batch.num_rows
         if number != unit or high == len(rows):
             return
