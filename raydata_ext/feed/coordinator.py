@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
 import ray
 
+from raydata_ext.errors import CoordinatorLostError
 from raydata_ext.feed.books import books_file, read_books
 from raydata_ext.feed.coordinator_actor import CoordinatorActor
 from raydata_ext.feed.coordinator_call import answer
@@ -169,8 +171,11 @@ class StreamingCoordinator:
         return {"name": self._name, **status}
 
     def shutdown(self) -> None:
-        """End the actor; feeds of it end with `CoordinatorLostError`."""
+        """End the actor, and wait until its name is free; feeds of it end with `CoordinatorLostError`."""
         ray.kill(self._actor)
+        with contextlib.suppress(CoordinatorLostError):
+            while True:  # Ray tells nobody when it has killed; calls that overtake it are answered still
+                self._ask(self._actor.status.remote())
 
     def _ask(self, reference: Any) -> Any:
         return answer(reference, repr(self._name))
