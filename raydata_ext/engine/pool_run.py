@@ -25,7 +25,7 @@ from raydata_ext.engine.heartbeat import BEAT_SECONDS
 from raydata_ext.engine.poison import PoisonHunt
 from raydata_ext.engine.task_queue import TaskQueue
 from raydata_ext.engine.worker import Completed
-from raydata_ext.errors import RaydataError, WorkerLostError
+from raydata_ext.errors import PlanError, RaydataError, WorkerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,6 +103,8 @@ class PoolRun:
             raise _cause(error, label) from None
         else:
             if ref == member.starting:
+                if isinstance(value, PlanError):
+                    raise value
                 member.starting, member.info = None, value
                 self._failed_starts = 0
             else:

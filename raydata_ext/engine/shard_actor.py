@@ -70,13 +70,15 @@ class ShardActor:
         self._task_number = 0
         self._heart = Heart(board, self._info.name, self._beat)
 
-    def ready(self, sight: Sight) -> ActorInfo:
-        """Say who it is, once it has seen what it must see.
+    def ready(self, sight: Sight) -> ActorInfo | PlanError:
+        """Say who it is, or what it does not see of what it must see.
 
-        Raises:
-            PlanError: it does not see it.
+        The error is returned, for nobody may ask any more: Ray would log what is raised then.
         """
-        sight.check()
+        try:
+            sight.check()
+        except PlanError as error:
+            return error
         return self._info
 
     def run(self, program_id: str, program: bytes, task: bytes) -> Reply:
