@@ -115,7 +115,7 @@ class StreamingCoordinator:
         """Name of the actor."""
         return self._name
 
-    def feed(self, rank: int, world_size: int, *, readers: int = 0, prefetch: int = 4) -> TrainerFeed:
+    def feed(self, rank: int, world_size: int, *, readers: int = 0, prefetch: int = 16) -> TrainerFeed:
         """The batches of a rank; picklable, to be sent to where it runs.
 
         A feed joins when it is first used. The first one of another world size makes all earlier feeds stale, and all
@@ -127,7 +127,7 @@ class StreamingCoordinator:
             rank: 0 <= rank < world_size.
             world_size: number of ranks, at most the global batch size.
             readers: actors that read and change rows in place of the trainer's process, of one CPU each; 0 for none.
-            prefetch: batches that are made ahead.
+            prefetch: batches that are made ahead, at most; give fewer where batches are so large that memory counts.
 
         Raises:
             ValueError: an argument is out of range.

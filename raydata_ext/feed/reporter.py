@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-Report: TypeAlias = "tuple[int, int, Mapping[str, Any]]"
-"""Epoch and step that come next, and figures."""
+    from raydata_ext.feed.figures import Figures
+
+Report: TypeAlias = "tuple[int, int, Figures]"
+"""Epoch and step that come next, and the figures, which go on while the report waits to be sent."""
 
 PACE_SECONDS = 0.02
 """Time between two reports that nobody waits for, so that telling takes little of what reading needs."""

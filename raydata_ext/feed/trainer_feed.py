@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CREDIT_STEPS = 64
+CREDIT_STEPS = 256
 """Steps that a rank may go on while its coordinator does not answer."""
 
 
@@ -244,14 +244,15 @@ class TrainerFeed:
 
     def _report(self) -> Report:
         assert self._position is not None
-        return self._position.epoch, self._position.step, self._figures.as_dict()
+        return self._position.epoch, self._position.step, self._figures
 
     def _send(self, report: Report) -> None:
         assert self._assignment is not None
+        epoch, step, figures = report[0], report[1], report[2].as_dict()
         mark, self._unsent_mark = self._unsent_mark, None
-        self._ask(self._coordinator.report.remote(self._assignment.member, *report, mark))
+        self._ask(self._coordinator.report.remote(self._assignment.member, epoch, step, figures, mark))
         if self._metrics is not None:
-            self._metrics.send(report[2])
+            self._metrics.send(figures)
 
     def _ask(self, reference: Any) -> Any:
         return answer(reference, f"{self._name!r} of rank {self._rank}")
