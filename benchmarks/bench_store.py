@@ -73,7 +73,6 @@ def write_entries(directory: Path, count: int) -> list[str]:
         rows_in=12,
         filtered={"too short": 2},
         inputs=({"path": "corpus/part-00017.jsonl.zst", "range": [0, 268435456], "content": "0" * 32},),
-        components={f"step {i}": {f"constant {j}": f"{j:032x}" for j in range(10)} for i in range(3)},
         steps=tuple({"name": f"step {i}", "rows_in": 12, "rows_out": 10, "seconds": 0.25} for i in range(3)),
         worker="host:12345",
         created=time.time(),
