@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -76,9 +75,7 @@ def run(lazy, **policy):
 @pytest.mark.usefixtures("ray_session")
 @pytest.mark.parametrize("function", [die_on_row, pytest.param(die_while_waiting, marks=pytest.mark.slow)])
 def test_a_row_that_kills_the_worker_is_found_and_set_aside(lines, tmp_path, function):
-    began = time.monotonic()
     dataset, records = run(lines.map(function), on_error="quarantine")
-    assert time.monotonic() - began < 60
     assert dataset["n"] == [n for n in range(ROWS) if n not in POISON]
     assert [(record["row"], record["exception"], record["row_json"]) for record in records] == [
         (1234, "worker died", '{"text":"1234"}')
@@ -90,9 +87,7 @@ def test_a_row_that_kills_the_worker_is_found_and_set_aside(lines, tmp_path, fun
 
 @pytest.mark.usefixtures("ray_session")
 def test_a_batched_function_gets_batches_as_if_the_deadly_row_had_never_been_there(lines):
-    began = time.monotonic()
     dataset, records = run(lines.map(die_on_batch, batched=True, batch_size=1000), on_error="quarantine")
-    assert time.monotonic() - began < 60
     good = [n for n in range(ROWS) if n not in POISON]
     assert dataset["n"] == good
     assert dataset["first"] == [good[n // 1000 * 1000] for n in range(len(good))]
@@ -110,11 +105,9 @@ def test_one_of_several_rows_made_of_one_is_told_from_the_others(lines):
 
 @pytest.mark.usefixtures("ray_session")
 def test_without_quarantine_the_error_names_shard_step_and_rows(lines, tmp_path):
-    began = time.monotonic()
     path = str(tmp_path / "lines.txt")
     with pytest.raises(WorkerLostError, match=rf"^{path}: .*in step 1 `die_on_batch` on {path}: rows 1000 to 1999"):
         run(lines.map(die_on_batch, batched=True, batch_size=1000))
-    assert time.monotonic() - began < 60
 
 
 @pytest.mark.usefixtures("ray_session")

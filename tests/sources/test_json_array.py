@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,11 +98,3 @@ def test_json_lines_are_split(write, rows) -> None:
 
 def test_columns_are_chosen(write, rows) -> None:
     assert rows(JsonReader(columns=("b",)), write(b'[{"a": 1, "b": 2}, {"a": 3}]')) == [{"b": 2}, {"b": None}]
-
-
-def test_arrays_are_read_fast(write) -> None:
-    row = {"id": 7, "text": 'some words that make\n a line of "text" ' * 10, "meta": {"url": None, "day": "2020-01-01"}}
-    file = write(json.dumps([row] * 60_000).encode())
-    started = time.process_time()
-    assert sum(batch.num_rows for batch in READER.read(Piece(file))) == 60_000
-    assert file.size / (time.process_time() - started) > 30e6

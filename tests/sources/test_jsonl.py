@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -104,11 +103,3 @@ def test_blocks_before_a_fault_are_read(write) -> None:
     assert next(reading).num_rows > 4000
     with pytest.raises(ReadError, match="line 5001 "):
         list(reading)
-
-
-def test_lines_are_read_fast(write) -> None:
-    row = {"id": 7, "text": "some words that make a line of text " * 10, "meta": {"url": None, "day": "2020-01-01"}}
-    file = write(dump([row] * 60_000))
-    started = time.process_time()
-    assert sum(batch.num_rows for batch in READER.read(Piece(file))) == 60_000
-    assert file.size / (time.process_time() - started) > 50e6

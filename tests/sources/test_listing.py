@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,12 +80,10 @@ def test_no_path_is_a_value_error() -> None:
 
 
 @pytest.mark.parametrize("given", ["nope/deeper/*.txt", "nope/deeper/a.txt", "*.jsonl", "ab/"])
-def test_an_empty_match_names_pattern_and_nearest_directory_at_once(tmp_path: Path, given: str) -> None:
+def test_an_empty_match_names_pattern_and_nearest_directory(tmp_path: Path, given: str) -> None:
     make(tmp_path, "a.txt")
-    started = time.monotonic()
     with pytest.raises(NoMatchError) as caught:
         list_files([tmp_path / "a.txt", f"{tmp_path}/{given}"])
-    assert time.monotonic() - started < 5
     assert f"no file matches {f'{tmp_path}/{given}'!r}" in str(caught.value)
     assert f"nearest directory that exists is {str(tmp_path)!r} (1 entries)" in str(caught.value)
 
@@ -146,11 +143,12 @@ def test_local_and_remote_paths_go_together(tmp_path: Path, memory) -> None:
         list_files("memory://c/*.md")
 
 
-def test_ten_thousand_files_are_listed_in_a_second(tmp_path: Path) -> None:
-    for directory in range(10):
-        (tmp_path / str(directory)).mkdir()
-        for number in range(1000):
-            os.close(os.open(tmp_path / str(directory) / f"{number}.txt", os.O_CREAT))
-    started = time.process_time()
-    assert len(list_files(f"{tmp_path}/**/*.txt")) == 10_000
-    assert time.process_time() - started < 1
+def test_a_directory_is_read_once_for_its_files_and_once_for_its_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, *(f"{directory}/{number}.txt" for directory in range(10) for number in range(20)))
+    read: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr("os.scandir", lambda path: read.append(os.fspath(path)) or scandir(path))
+    assert len(list_files(f"{tmp_path}/**/*.txt")) == 200
+    assert sorted(read) == sorted(2 * [str(tmp_path), *(str(tmp_path / str(directory)) for directory in range(10))])

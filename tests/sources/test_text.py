@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -163,13 +162,6 @@ def test_encoding_errors_can_be_replaced_or_ignored(write, rows) -> None:
 def test_a_huge_line_is_one_row(write, rows) -> None:
     content = b"a\n" + b"x" * (20 << 20) + b"\nb"
     assert [len(text) for text in texts(rows(LINES, write(content)))] == [1, 20 << 20, 1]
-
-
-def test_lines_are_read_fast(write) -> None:
-    file = write(b"some words that make a line of text of about this length\n" * 500_000)
-    started = time.process_time()
-    assert sum(batch.num_rows for batch in LINES.read(Piece(file))) == 500_000
-    assert file.size / (time.process_time() - started) > 100e6
 
 
 def test_the_hash_is_that_of_the_bytes(write) -> None:

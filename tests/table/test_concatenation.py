@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -246,7 +245,6 @@ def test_a_hundred_mapped_files_are_joined_without_allocating_data(tmp_path):
 
 
 def test_ten_thousand_files_that_are_known_are_joined_and_sent_without_opening_one(tmp_path):
-    start = time.perf_counter()
     tables = [
         MemoryMappedTable.from_file(tmp_path / f"{i}.arrow", schema=PLAIN.schema, num_rows=6, num_bytes=1)
         for i in range(10_000)
@@ -254,7 +252,6 @@ def test_ten_thousand_files_that_are_known_are_joined_and_sent_without_opening_o
     table = again(concat_tables(tables).select(["b", "a"]))
     assert table.num_rows == len(table.slice(6)) + 6 == 60_000
     assert table.schema.names == ["b", "a"]
-    assert time.perf_counter() - start < 20  # one second on a machine that does nothing else
 
 
 def test_only_the_files_whose_rows_are_touched_are_opened(tmp_path):

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -112,13 +111,8 @@ def test_ten_thousand_slices_are_one_slice_when_pickled_and_opened_again(path):
         sliced = sliced.slice(i % 25 == 0, 1000)
     pickled = pickle.dumps(sliced)
     assert len(pickled) < 1000
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        opened = pickle.loads(pickled)
-        assert opened.row(0)["n"] == 400
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.005
+    opened = pickle.loads(pickled)
+    assert opened.row(0)["n"] == 400
     assert opened.num_rows == 600
     assert opened.replays == [("slice", (400, 600))]
     assert opened == table.slice(400)
