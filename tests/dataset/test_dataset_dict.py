@@ -46,8 +46,8 @@ def test_it_tells_of_each_what_a_data_set_tells(splits):
 def test_formats_and_types_are_those_of_each(splits):
     numpy = splits.with_format("numpy", columns=["id"])
     assert {split.format["type"] for split in numpy.values()} == {"numpy"}
-    splits.set_format("torch")
-    assert {split.format["type"] for split in splits.values()} == {"torch"}
+    splits.set_format("pandas")
+    assert {split.format["type"] for split in splits.values()} == {"pandas"}
     splits.set_transform(lambda batch: {"n": batch["id"]})
     assert all(list(split[0]) == ["n"] for split in splits.values())
     assert all(split[0] == {} for split in splits.with_transform(lambda batch: {}).values())
