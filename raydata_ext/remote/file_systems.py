@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import fsspec
 
+from raydata_ext.redaction import redact_error
+
 StorageOptions: TypeAlias = Mapping[str, Any]
 """Further arguments of a file system of fsspec, such as `key`, `secret` and `endpoint_url` of S3. Where URLs of several
 protocols are meant, by protocol: `{"s3": {"endpoint_url": ...}, "https": {"headers": ...}}`. Often secret: they are no
@@ -27,7 +29,11 @@ def find_file_system(url: str, options: StorageOptions | None = None) -> tuple[A
     named = {part.partition("://")[0] for part in url.split("::")}
     others = set(fsspec.available_protocols()) - named
     own = {name: value for name, value in (options or {}).items() if name not in others}
-    file_system, path = fsspec.core.url_to_fs(url, **own)
+    try:
+        file_system, path = fsspec.core.url_to_fs(url, **own)
+    except Exception as error:
+        redact_error(error)
+        raise
     return file_system, path
 
 

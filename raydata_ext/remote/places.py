@@ -8,6 +8,8 @@ from pathlib import Path
 
 import fsspec
 
+from raydata_ext.redaction import redacted
+
 _LOCAL_SCHEMES = ("file://", "local://", "file:/")
 _ONE_SLASH = re.compile(r"([a-z][a-z0-9+.-]*):/(?!/)")
 
@@ -30,8 +32,8 @@ def without_local_scheme(path: str | os.PathLike[str]) -> str:
     shortened = _ONE_SLASH.match(place)
     if shortened is not None and shortened[1] in fsspec.available_protocols():
         raise ValueError(
-            f"{place!r} is a URL that went through pathlib, which takes // for /; give it as text:"
-            f" '{shortened[1]}://{place[shortened.end() :]}'"
+            f"{redacted(place)!r} is a URL that went through pathlib, which takes // for /; give it as text:"
+            f" '{redacted(f'{shortened[1]}://{place[shortened.end() :]}')}'"
         )
     return place
 

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from typing_extensions import override
 
+from raydata_ext.redaction import redacted
 from raydata_ext.remote.retries import Retries
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class ResumingStream(io.RawIOBase):
         retries: Retries | None = None,
     ) -> None:
         super().__init__()
-        self._url = url
+        self._url = redacted(url)
         self._open_file = open_file
         self._failure = failure
         self._retries = retries or Retries()

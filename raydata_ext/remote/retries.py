@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from raydata_ext.errors import RaydataError, StoreError
+from raydata_ext.redaction import redact_error, redacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ class Retries:
         Args:
             what: What is done, for messages: "reading s3://bucket/x".
             action: Called again if it fails for a reason that may pass. A missing file or a wrong argument does not
-                pass, and goes through as it is.
+                pass, and goes through as it is, but for the passwords of URLs in its text.
             failure: The error if all tries failed, or we are not let in.
 
         Raises:
@@ -69,9 +70,10 @@ class Retries:
         while True:
             try:
                 return action()
-            except PermissionError as error:
-                raise _not_let_in(what, error, failure) from error
             except Exception as error:
+                redact_error(error)
+                if isinstance(error, PermissionError):
+                    raise _not_let_in(what, error, failure) from error
                 if not may_pass(error):
                     raise
                 if _is_about_credentials(error):
@@ -81,7 +83,7 @@ class Retries:
                         f"{what} failed {attempt} times, last with {_said(error)}; try again later"
                     ) from error
                 pause = self._pause(attempt)
-                logger.warning("%s failed (%s), trying again in %.1f s", what, _said(error), pause)
+                logger.warning("%s failed (%s), trying again in %.1f s", redacted(what), _said(error), pause)
             time.sleep(pause)
             attempt += 1
 
@@ -113,8 +115,13 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _is_about_credentials(error: Exception) -> bool:
-    """Whether there are no credentials, or no valid ones; each store's library has its own errors for that."""
+def _is_about_credentials(error: BaseException | None) -> bool:
+    """Whether there are no credentials, or no valid ones; each store's library has its own errors for that.
+
+    As in `may_pass`, what the client for HTTP calls a file not found has the real reason as its cause.
+    """
+    if isinstance(error, FileNotFoundError):
+        error = error.__cause__
     status = getattr(error, "status", None) or getattr(error, "code", None)  # of aiohttp, of gcsfs
     return "Credential" in type(error).__name__ or status in _NOT_LET_IN
 
