@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
@@ -30,6 +31,7 @@ from raydata_ext.feed.plan import FeedPlan
 from raydata_ext.feed.rank_batches import rank_batches
 from raydata_ext.feed.rank_rows import RankRows
 from raydata_ext.feed.share import Share
+from raydata_ext.formatting import get_formatter
 from raydata_ext.streaming import IterableDataset
 from raydata_ext.streaming.identity import TableIdentity
 from raydata_ext.streaming.nodes.buffer_shuffle import BufferShuffle
@@ -37,6 +39,9 @@ from raydata_ext.streaming.nodes.table_source import TableSource
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.seeds import Seed
 from raydata_ext.table import InMemoryTable, MemoryMappedTable, ShardWriter, concat_tables
+
+if TYPE_CHECKING:
+    from raydata_ext.streaming.nodes.base import Node
 
 PARTS = ("throughput", "first", "plan", "order")
 BATCH = 512
@@ -51,9 +56,10 @@ def main(part: str) -> None:
 
 
 def throughput(shards: int = 16, rows: int = 40_000, rounds: int = 7) -> None:
-    """Small rows in batches of 512 as record batches, from mapped files: the feed beside a gather of the same rows.
+    """Small rows in batches of 512 from mapped files: the feed beside the same done by hand, in either format.
 
-    The ways take turns, so that what else the machine does falls on all of them; a ratio is the median of its rounds.
+    By hand, the same rows are gathered and put into the same format. The ways take turns, so that what else the machine
+    does falls on all of them; a ratio is the median of its rounds.
     """
     with tempfile.TemporaryDirectory() as directory:
         tables = [_write(Path(directory) / f"{number}.arrow", rows, number) for number in range(shards)]
@@ -63,30 +69,41 @@ def throughput(shards: int = 16, rows: int = 40_000, rounds: int = 7) -> None:
         whole = concat_tables(tables)
         references = RowReader(RankRows(made, share).open(made.bases)).read(None)
         assert references is not None
-        ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=128 << 20)
-        arrow = StreamingCoordinator.create(stream.with_format("arrow"), global_batch_size=BATCH).feed(0, 1)
-        numpy = StreamingCoordinator.create(stream.with_format("numpy"), global_batch_size=BATCH).feed(0, 1)
+        ray.init("local", num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=128 << 20)
 
-        def by_hand() -> None:
-            for start in range(0, len(references), BATCH):
-                whole.fast_gather(references[start : start + BATCH])
+        def by_hand(name: str):
+            columns_of = get_formatter(name).batch
+            starts = range(0, len(references), BATCH)
+            return lambda: _drain(columns_of(whole.fast_gather(references[i : i + BATCH])) for i in starts)
+
+        def feed(name: str):
+            batches = StreamingCoordinator.create(stream.with_format(name), global_batch_size=BATCH).feed(0, 1)
+            return lambda: _drain(batches)
 
         ways = {
-            "by hand": by_hand,
+            "by hand": by_hand("arrow"),
             "batches without feed": lambda: _drain(rank_batches(made, share)),
-            "feed": lambda: _drain(arrow),
-            "feed, as numpy arrays": lambda: _drain(numpy),
+            "feed": feed("arrow"),
+            "by hand, as numpy arrays": by_hand("numpy"),
+            "feed, as numpy arrays": feed("numpy"),
         }
+        beside = dict.fromkeys(ways, "by hand") | {"feed, as numpy arrays": "by hand, as numpy arrays"}
         for run in ways.values():
             run()
-        seconds = {name: [] for name in ways}
+        wall, cpu = {name: [] for name in ways}, {name: [] for name in ways}
         for _ in range(rounds):
             for name, run in ways.items():
-                seconds[name].append(_seconds(run))
-        for name, taken in seconds.items():
-            ratio = np.median([hand / mine for hand, mine in zip(seconds["by hand"], taken, strict=True)])
-            _print(name, rows_per_second=len(references) / min(taken), of_by_hand=float(ratio))
+                started = time.process_time()
+                wall[name].append(_seconds(run))
+                cpu[name].append(time.process_time() - started)
+        for name, hand in beside.items():
+            ratios = {"of_by_hand": _ratio(wall[hand], wall[name]), "of_by_hand_cpu": _ratio(cpu[hand], cpu[name])}
+            _print(name, rows_per_second=len(references) / float(np.median(wall[name])), **ratios)
         ray.shutdown()
+
+
+def _ratio(hand: list[float], mine: list[float]) -> float:
+    return float(np.median(np.array(hand) / np.array(mine)))
 
 
 def first_batch(rows: int = 1_000_000_000, shards: int = 10_000) -> None:
@@ -140,17 +157,34 @@ def plan(rows: int = 1_000_000_000_000, shards: int = 1_000_000) -> None:
     _print("plan of 1e12 rows", seconds=_seconds(run), megabytes=_megabytes())
 
 
-def order(rows: int = 20_000_000) -> None:
-    """References of a whole epoch, for one rank with all lanes, and for one of eight, beside a numpy permutation."""
-    generator = np.random.default_rng(1)
-    _print("order, numpy permutation", references_per_second=rows / _seconds(lambda: generator.permutation(rows)))
+def order(rows: int = 10_000_000, rounds: int = 5) -> None:
+    """References of an epoch: of the stream alone, and in lanes for one rank with all of them and for one of eight.
+
+    Beside that a numpy permutation. The ways take turns; a figure is the median of its rounds.
+    """
     part = pa.table({"x": np.arange(rows // 200)})
     stream = IterableDataset.from_tables([part] * 200, fingerprint="synthetic").shuffle(1, buffer_size=1000)
     made = FeedPlan.of(stream, global_batch_size=BATCH).epoch(0)
-    for world_size in (1, 8):
-        reader = RowReader(RankRows(made, Share(0, world_size, 64, BATCH)).open(made.bases))
-        seconds = _seconds(lambda reader=reader: reader.skip(rows))
-        _print(f"order, rank 0 of {world_size}", references_per_second=rows / world_size / seconds)
+
+    def read(node: Node) -> None:
+        RowReader(node.open(made.bases)).skip(rows)
+
+    generator = np.random.default_rng(1)
+    ways = {
+        "numpy permutation": (lambda: generator.permutation(rows), rows),
+        "stream": (lambda: read(stream.node), rows),
+        "rank 0 of 1": (lambda: read(RankRows(made, Share(0, 1, 64, BATCH))), rows),
+        "rank 0 of 8": (lambda: read(RankRows(made, Share(0, 8, 64, BATCH))), rows // 8),
+    }
+    wall, cpu = {name: [] for name in ways}, {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, (run, count) in ways.items():
+            started = time.process_time()
+            wall[name].append(count / _seconds(run))
+            cpu[name].append(count / (time.process_time() - started))
+    for name in ways:
+        figures = {"references_per_second": wall[name], "references_per_cpu_second": cpu[name]}
+        _print(f"order, {name}", **{what: float(np.median(found)) for what, found in figures.items()})
 
 
 def _write(path: Path, rows: int, seed: int) -> MemoryMappedTable:

@@ -2,9 +2,9 @@
 
 Order
     By arithmetic on references, without Ray: `lanes` cuts a stream into equal runs of rows, each of which is a stream
-    of its own, and `layout` says which row of which lane has which global position. `plan` is both together with the
-    global batch: what is delivered, as a value. `share` says which part of a step is a rank's. `mixture` mixes sources
-    by weights that change at steps.
+    of its own, and `layout` says which row of which lane has which global position; `lane_rounds` reads lanes in turn.
+    `plan` is all that together with the global batch: what is delivered, as a value. `share` says which part of a step
+    is a rank's. `mixture` mixes sources by weights that change at steps.
 Rows
     `rank_rows` takes the references of a rank out of the lanes, `rank_reads` reads them, for which `copies_ahead`
     copies remote files to the node, and `rank_batches` does what is done to each row and cuts the result at steps; it

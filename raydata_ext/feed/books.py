@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from raydata_ext.errors import StateError
+from raydata_ext.errors import StateError, WriteError
 from raydata_ext.feed.feed_state import load_position
+from raydata_ext.redaction import redacted
+from raydata_ext.remote import is_url
 from raydata_ext.store.atomic_files import write_file_atomically
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     from raydata_ext.feed.plan import FeedPlan
@@ -56,6 +58,38 @@ class Books:
 def books_file(directory: str | os.PathLike[str]) -> Path:
     """The file of the books in a `checkpoint_dir`."""
     return Path(directory).resolve() / "coordinator.json"
+
+
+def prepare_books(directory: str | os.PathLike[str]) -> Path:
+    """Make a `checkpoint_dir` and try whether books can be written to it, so that a run does not end at its first ones.
+
+    Returns:
+        The file of the books.
+
+    Raises:
+        WriteError: they cannot.
+        ValueError: it is a URL.
+    """
+    if is_url(os.fspath(directory)):
+        raise ValueError(
+            f"checkpoint_dir is the URL {redacted(os.fspath(directory))}; books are kept in a directory: choose one on"
+            " a file system that all nodes see"
+        )
+    file = books_file(directory)
+    trial = file.with_suffix(".trial")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file_atomically(trial, b"{}")
+        trial.unlink()
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise WriteError(
+            error.errno,
+            f"checkpoint_dir cannot be written to ({reason}); choose a directory that this process and all nodes can"
+            " write to, or give none",
+            str(file.parent),
+        ) from error
+    return file
 
 
 def write_books(file: Path, books: Books) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.errors import CoordinatorLostError
-from raydata_ext.feed.books import books_file, read_books
+from raydata_ext.feed.books import prepare_books, read_books
 from raydata_ext.feed.coordinator_actor import CoordinatorActor
 from raydata_ext.feed.coordinator_call import answer
 from raydata_ext.feed.feed_state import load_position
@@ -57,7 +58,7 @@ class StreamingCoordinator:
         state: Mapping[str, Any] | None = None,
         detached: bool = False,
     ) -> StreamingCoordinator:
-        """Start a coordinator. Ray must have been initialised.
+        """Start a coordinator on the Ray that this process has joined, or that `RAY_ADDRESS` names, or an embedded one.
 
         Args:
             stream: the rows. Its seeds decide on the order; its epoch is the first one.
@@ -77,6 +78,7 @@ class StreamingCoordinator:
         Raises:
             ValueError: an argument is out of range.
             StateError: the state, or the books in the directory, do not belong to this feed; says what differs.
+            WriteError: the directory cannot be written to.
         """
         if name is not None and not (name and name.isascii() and name.isprintable()):
             raise ValueError(f"name is {name!r}; it must be printable ASCII, as names of actors are")
@@ -89,6 +91,7 @@ class StreamingCoordinator:
             load_position(plan, state)  # raises here and now what does not fit
         name = name or f"feed-{os.urandom(4).hex()}"
         file = None if checkpoint_dir is None else _file_of_books(checkpoint_dir, plan, anew=state is not None)
+        RayCluster()
         attempts = 0 if file is None else -1  # without its books it would begin anew, unasked
         actor = ray.remote(CoordinatorActor).options(
             name=name,
@@ -183,8 +186,7 @@ class StreamingCoordinator:
 
 def _file_of_books(directory: str | os.PathLike[str], plan: FeedPlan, *, anew: bool) -> Path:
     """Make the directory and look into the books; an actor goes by them, and so those of before a new begin go."""
-    file = books_file(directory)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file = prepare_books(directory)
     if anew:
         file.unlink(missing_ok=True)
     read_books(file, plan)  # raises here and now what does not fit

@@ -39,7 +39,7 @@ _MAX_REFERENCES = 1 << 22
 """References that are read ahead."""
 
 _THREADS = 2
-"""Files that are copied at the same time; a node's bound of copies can be exceeded by all of these but one."""
+"""Files that are copied at the same time."""
 
 
 class _RemoteFile(NamedTuple):

@@ -23,7 +23,7 @@ class Figures:
     Attributes:
         batches: batches delivered.
         rows: rows delivered, padding included.
-        bytes: their size as Arrow data.
+        bytes: their size as Arrow data; of rows that are read together, all of it counts with the first batch.
         bytes_read: size of the rows that were read for that; where a stream makes or leaves out rows, of those that it
             then has.
         shards_read: different shards of tables that they were read from.
@@ -75,7 +75,7 @@ class Figures:
         """
         self.batches += 1
         self.rows += len(batch.positions)
-        self.bytes += 0 if batch.rows is None else batch.rows.nbytes
+        self.bytes += batch.work.bytes_made
         self.wait_seconds += waited
         self.stalls += waited > STALL_SECONDS
         self.queue_depth = ready

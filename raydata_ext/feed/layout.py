@@ -68,11 +68,6 @@ class Layout:
             lanes[mine] = self._active[section][places[mine]]
         return lanes, self._rounds[sections] + offsets // widths
 
-    def are_whole_rounds(self, start: int, stop: int) -> bool:
-        """Whether positions [start, stop) are rounds in which each lane gives one row."""
-        lanes = self.num_lanes
-        return start % lanes == 0 and stop % lanes == 0 and stop <= lanes * int(self.lengths.min())
-
     def rows_before(self, position: int) -> Positions:
         """How many rows of each lane come before a position, at most `total`; int64, shape (lanes,)."""
         if not len(self._starts):

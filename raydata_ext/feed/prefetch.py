@@ -24,6 +24,8 @@ class Prefetcher(Generic[T]):
         self._depth = depth
         self._waiting: deque[T] = deque()
         self._changed = threading.Condition()
+        self._is_starved = False  # the reader waits for an item
+        self._is_full = False  # the thread waits for room
         self._error: BaseException | None = None
         self._ended = False
         self._closed = False
@@ -41,36 +43,46 @@ class Prefetcher(Generic[T]):
     def __next__(self) -> T:
         if not self._waiting:
             with self._changed:
+                self._is_starved = True  # before it is looked once more: what comes later is told
                 self._changed.wait_for(lambda: self._waiting or self._ended)
+                self._is_starved = False
         if not self._waiting:
             if self._error is not None:
                 raise self._error
             raise StopIteration
         item = self._waiting.popleft()
-        if len(self._waiting) <= self._depth // 2:  # to wake the thread up for each item costs more than most items do
-            with self._changed:
-                self._changed.notify_all()
+        if self._is_full and len(self._waiting) <= self._depth // 2:  # to wake the thread up costs more than most items
+            self._tell()
         return item
 
     def close(self) -> None:
         """End the thread, after the item that it is at."""
-        with self._changed:
-            self._closed = True
-            self._waiting.clear()
-            self._changed.notify_all()
+        self._closed = True
+        self._waiting.clear()
+        self._tell()
         self._thread.join()
 
     def _work(self, items: Iterator[T]) -> None:
         try:
             for item in items:
-                with self._changed:
-                    self._changed.wait_for(lambda: len(self._waiting) < self._depth or self._closed)
-                    if self._closed:
-                        break
-                    self._waiting.append(item)
-                    self._changed.notify_all()
+                if len(self._waiting) >= self._depth:
+                    self._wait_for_room()
+                if self._closed:
+                    break
+                self._waiting.append(item)
+                if self._is_starved:
+                    self._tell()
         except BaseException as error:  # noqa: BLE001 - it is raised where the items are used
             self._error = error
+        self._ended = True
+        self._tell()
+
+    def _wait_for_room(self) -> None:
         with self._changed:
-            self._ended = True
+            self._is_full = True
+            self._changed.wait_for(lambda: len(self._waiting) < self._depth or self._closed)
+            self._is_full = False
+
+    def _tell(self) -> None:
+        with self._changed:
             self._changed.notify_all()

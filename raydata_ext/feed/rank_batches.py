@@ -9,10 +9,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from raydata_ext.feed.copies_ahead import CopiesAhead
 from raydata_ext.feed.plan import steps_of
 from raydata_ext.feed.rank_reads import RankReads
 from raydata_ext.feed.rank_rows import EpochLog, Mark, RankRows
+from raydata_ext.streaming.nodes.base import StatelessCursor
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
     from raydata_ext.feed.plan import EpochOrder
     from raydata_ext.feed.share import Share
-    from raydata_ext.streaming.nodes.base import Node
+    from raydata_ext.streaming.nodes.base import Cursor, Node
+    from raydata_ext.streaming.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,14 @@ class Work:
         seconds: time.
         read_seconds: the part of it for finding the order and reading, and not for what is done to each row.
         bytes_read: bytes of the rows that were read.
+        bytes_made: bytes of the rows that became of them.
         shards_read: numbers of the shards of tables that were read from and were not before.
     """
 
     seconds: float = 0.0
     read_seconds: float = 0.0
     bytes_read: int = 0
+    bytes_made: int = 0
     shards_read: tuple[int, ...] = ()
 
 
@@ -86,10 +92,30 @@ def rank_batches(
     for row_step in order.row_steps:
         node = replace(row_step, child=node)
     try:
-        yield from _cut_at_steps(RowReader(open_rows(node, None)), rows)
+        yield from _cut_at_steps(RowReader(_MadeRows(open_rows(node, None), log)), rows)
     finally:
         if copies is not None:
             copies.close()
+
+
+class _MadeRows(StatelessCursor):
+    """Rows as they are delivered, and in a log how many bytes they have.
+
+    Args:
+        rows: what is read.
+        log: what a pass finds out.
+    """
+
+    def __init__(self, rows: Cursor, log: EpochLog) -> None:
+        super().__init__(rows)
+        self._log = log
+
+    @override
+    def next(self) -> Rows | None:
+        rows = self._input.next()
+        if rows is not None:
+            self._log.bytes_made += rows.nbytes  # of many steps at a time, since it takes as long for one
+        return rows
 
 
 def _cut_at_steps(reader: RowReader, node: RankRows) -> Iterator[RankBatch]:
@@ -99,7 +125,7 @@ def _cut_at_steps(reader: RowReader, node: RankRows) -> Iterator[RankBatch]:
     while log.total is None or step < steps_of(log.total, plan):
         started = time.perf_counter()
         positions = step * size + offsets
-        if log.total is not None and plan.end_of_epoch == "uneven":
+        if log.total is not None and (step + 1) * size > log.total and plan.end_of_epoch == "uneven":
             positions = positions[positions < log.total]
         rows = reader.read(len(positions)) if len(positions) else None
         found = 0 if rows is None else rows.num_rows
@@ -117,8 +143,10 @@ def _cut_at_steps(reader: RowReader, node: RankRows) -> Iterator[RankBatch]:
 
 def _work(log: EpochLog, seconds: float) -> Work:
     """What is noted in the log; it is removed there."""
-    work = Work(seconds, log.read_seconds, log.bytes_read, tuple(log.shards_read))
-    log.read_seconds, log.bytes_read, log.shards_read = 0.0, 0, []
+    if not log.read_seconds:
+        return Work(seconds)
+    work = Work(seconds, log.read_seconds, log.bytes_read, log.bytes_made, tuple(log.shards_read))
+    log.read_seconds, log.bytes_read, log.bytes_made, log.shards_read = 0.0, 0, 0, []
     return work
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
+from raydata_ext.feed.lane_rounds import LaneRounds
 from raydata_ext.feed.plan import EpochOrder, steps_of
 from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
 from raydata_ext.streaming.nodes.gather import open_rows
@@ -45,6 +46,7 @@ class EpochLog:
         total: rows of the epoch, once they are known.
         marks: by step, where rows have to be read to go through them; the consumer removes them.
         bytes_read: bytes of the rows that were read.
+        bytes_made: bytes of the rows that became of them.
         read_seconds: how long that took.
         shards_read: numbers of the shards of tables that were read from, as they are met; the consumer removes them.
     """
@@ -52,6 +54,7 @@ class EpochLog:
     total: int | None = None
     marks: dict[int, Mark] = field(default_factory=dict)
     bytes_read: int = 0
+    bytes_made: int = 0
     read_seconds: float = 0.0
     shards_read: list[int] = field(default_factory=list)
 
@@ -155,11 +158,13 @@ class _CountedCursor(_RankCursor):
         super().__init__(node, bases, node.share.lanes if is_level else range(layout.num_lanes))
         self._steps = node.order.steps
         self._block = node.stride
+        self._step_rows = self._size * len(self._readers) // layout.num_lanes  # of the lanes that are read
         node.log.total = None if layout.is_endless else layout.total
         marked = 0 if node.mark is None else node.mark.step
         left_out = self._rows_before(node.first_step) - self._rows_before(marked)
         for lane, reader in self._readers.items():
             reader.skip(int(left_out[lane]))
+        self._rounds = self._rounds_from_here()
 
     @override
     def next(self) -> Rows | None:
@@ -170,8 +175,10 @@ class _CountedCursor(_RankCursor):
         self._step = stop
         self._block = max(self._block, min(2 * self._block, _MOST_ROWS // self._size))
         steps = np.arange(first + -(first - self._node.first_step) % self._node.stride, stop, self._node.stride)
-        if self._bases is not None and self._layout.are_whole_rounds(first * self._size, stop * self._size):
-            return self._of_rounds(stop - first, steps - first)
+        if self._rounds is not None:
+            if stop * self._step_rows <= self._rounds.end:
+                return self._of_rounds(self._rounds, stop - first, steps - first)
+            self._leave_rounds(self._rounds)
         positions = (steps[:, None] * self._size + self._offsets).reshape(-1)
         rows = self._taken(first, stop, positions[positions < self._layout.total])
         past_end = positions[positions >= self._layout.total]
@@ -179,11 +186,31 @@ class _CountedCursor(_RankCursor):
             rows = [*rows, self._again(past_end % self._layout.total)]
         return join(rows) if rows else np.empty(0, np.int64)
 
-    def _of_rounds(self, count: int, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-        """References of some of the next `count` steps, where all lanes still have rows: a matrix of lanes, turned."""
-        rounds = count * self._size // self._layout.num_lanes
-        lanes: list[Rows] = [reader.read(rounds) for reader in self._readers.values()]
-        by_step: NDArray[np.int64] = np.concatenate(lanes).reshape(len(lanes), rounds).T.reshape(count, -1)
+    @override
+    def state(self) -> dict[str, Any]:
+        return super().state() if self._rounds is None else {"step": self._step, "lanes": self._rounds.states()}
+
+    @override
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        self._rounds = self._rounds_from_here()
+
+    def _rounds_from_here(self) -> LaneRounds | None:
+        """The references of the next steps, as long as all lanes have rows."""
+        if self._bases is None:
+            return None
+        end = len(self._readers) * int(self._layout.lengths.min())
+        return LaneRounds([*self._readers.values()], self._step * self._step_rows, end)
+
+    def _leave_rounds(self, rounds: LaneRounds) -> None:
+        """Go on lane by lane where some of them end."""
+        for reader, state in zip(self._readers.values(), rounds.states(), strict=True):
+            reader.load(state)
+        self._rounds = None
+
+    def _of_rounds(self, rounds: LaneRounds, count: int, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """References of some of the next `count` steps, where all lanes still have rows."""
+        by_step = rounds.take(count * self._step_rows).reshape(count, -1)
         if len(steps) < count:
             by_step = by_step[steps]
         if by_step.shape[1] > len(self._offsets):  # the lanes of all ranks

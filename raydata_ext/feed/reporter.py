@@ -44,14 +44,14 @@ class Reporter:
         Raises:
             StaleFeedError: the feed was replaced. Whatever else `send` raised is raised, too.
         """
-        with self._changed:
-            self._latest = latest
-            self._made += 1
-            ahead = self._made - self._arrived
-            self._is_urgent = self._is_urgent or ahead > self._credit // 2
-            if ahead == 1 or self._is_urgent:  # each time that the thread wakes up costs the loop some microseconds
+        self._latest = latest
+        self._made += 1  # last, without a lock: what the thread counts as arrived is never newer than what it sends
+        ahead = self._made - self._arrived
+        if ahead == 1 or ahead > self._credit // 2:  # to wake the thread up each time costs the loop some microseconds
+            with self._changed:
+                self._is_urgent = self._is_urgent or ahead > self._credit // 2
                 self._changed.notify_all()
-            self._changed.wait_for(lambda: self._made - self._arrived <= self._credit or self._error is not None)
+                self._changed.wait_for(lambda: self._made - self._arrived <= self._credit or self._error is not None)
         self.check()
 
     def check(self) -> None:
@@ -78,7 +78,7 @@ class Reporter:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._made > self._arrived or self._closed)
-                latest, made, self._is_urgent = self._latest, self._made, False
+                made, latest, self._is_urgent = self._made, self._latest, False  # in this order: see `report`
                 if made == self._arrived or latest is None:
                     return
             try:

@@ -98,7 +98,8 @@ class TrainerFeed:
         self._send(self._report())  # a feed that was replaced gets an error, and no data
         self._is_untouched = False
         order = self._tracker.order(position.epoch)
-        self._warn_of_no_steps(order.steps, position.epoch)
+        steps = order.steps
+        self._warn_of_no_steps(steps, position.epoch)
         share = Share(self._rank, self._world_size, self._plan.num_lanes, self._plan.global_batch_size)
         with ExitStack() as opened:  # what was opened last is closed first, each whatever the others raise
             reporter = self._reporter = Reporter(self._send, CREDIT_STEPS)
@@ -118,7 +119,7 @@ class TrainerFeed:
                     break
                 batch, formatted = item
                 self._figures.delivered(batch, time.perf_counter() - asked, ready)
-                self._advance(position.epoch, batch.step + 1, order.steps, batch.mark)
+                self._advance(position.epoch, batch.step + 1, steps, batch.mark)
                 reporter.report(self._report())
                 yield formatted
             if self._position is not None and self._position.epoch == position.epoch:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from raydata_ext.errors import StateError
+from raydata_ext.errors import StateError, WriteError
 from raydata_ext.feed import StreamingCoordinator
-from raydata_ext.feed.books import Books, RankEntry, books_file, read_books, write_books
+from raydata_ext.feed.books import Books, RankEntry, books_file, prepare_books, read_books, write_books
 from raydata_ext.feed.feed_state import Position, save_position
 from raydata_ext.feed.plan import FeedPlan
 
@@ -38,6 +38,28 @@ def test_books_of_other_data_are_refused_when_the_coordinator_is_created(ray_ses
     write_books(books_file(tmp_path), Books(save_position(plan.epoch(0), Position()), 0, None, ()))
     with pytest.raises(StateError, match=r"coordinator\.json holds the books of another feed.*data was"):
         StreamingCoordinator.create(numbered([41], 1), global_batch_size=10, num_lanes=5, checkpoint_dir=tmp_path)
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/proc/self"])
+def test_a_directory_that_cannot_be_written_to_is_named_with_the_remedy_when_the_coordinator_is_created(
+    ray_session, numbered, tmp_path, place
+):
+    (tmp_path / "file").write_text("kept")
+    directory = (tmp_path / place).resolve()
+    with pytest.raises(WriteError, match=r"checkpoint_dir cannot be written to .* choose a directory") as caught:
+        StreamingCoordinator.create(numbered([40], 1), global_batch_size=10, checkpoint_dir=tmp_path / place)
+    assert caught.value.filename == str(directory)
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_url_is_refused_as_a_place_of_books(ray_session, numbered):
+    with pytest.raises(ValueError, match=r"checkpoint_dir is the URL s3://bucket/run; .* a file system that all nodes"):
+        StreamingCoordinator.create(numbered([40], 1), global_batch_size=10, checkpoint_dir="s3://bucket/run")
+
+
+def test_trying_a_directory_leaves_nothing_in_it(tmp_path):
+    assert prepare_books(tmp_path / "new").parent.is_dir()
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_ranks_that_go_back_take_the_books_with_them(ray_session, numbered, tmp_path):

@@ -18,7 +18,7 @@ from raydata_ext.feed.rank_batches import RankBatch, Work
 def test_work_and_deliveries_add_up():
     figures = Figures()
     rows = pa.RecordBatch.from_pydict({"x": np.arange(10)})
-    for step, work in enumerate([Work(2.0, 1.5, 80, (0, 3)), Work(1.0, 0.5, 40, (3, 4))]):
+    for step, work in enumerate([Work(2.0, 1.5, 80, 160, (0, 3)), Work(1.0, 0.5, 40, 0, (3, 4))]):
         batch = RankBatch(step, rows, np.arange(10), None, None, work)
         figures.made(batch, 0.25)
         figures.delivered(batch, waited=0.5 * step, ready=step)

@@ -23,6 +23,11 @@ def test_items_come_in_order_and_no_more_are_made_than_may_wait(wait_until):
     assert list(ahead) == list(range(10))
 
 
+@pytest.mark.parametrize("depth", [1, 2, 16])
+def test_reader_and_thread_never_wait_for_one_another_in_vain(depth):
+    assert list(Prefetcher(iter(range(5000)), depth)) == list(range(5000))
+
+
 def test_an_error_is_raised_in_its_place():
     def items():
         yield 1
