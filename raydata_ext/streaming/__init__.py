@@ -9,8 +9,8 @@ The way of a row
     reads while one works). Nodes that choose and order rows, such as `interleave` or `buffer_shuffle`, do the same to
     references as to record batches (`rows`); the arithmetic of it is in `order`, the random numbers in `seeds`, and
     what all mixtures do in `mixing`. Where something needs the rows themselves, a `gather` reads those that are
-    referred to, and only those. `transform` does the engine's steps on record batches. Python rows are made last, as a
-    view of a record batch (`delivery`).
+    referred to, and only those; for who reads batches, `cursor_ahead` has the next ones copied meanwhile. `transform`
+    does the engine's steps on record batches. Python rows are made last, as a view of a record batch (`delivery`).
 The way of a position
     It is always (shard, unit, row), and a little for each node; a unit can be read without those before it. Pieces are
     as large as is fast; a `row_reader` makes a position exact to the row, as a piece and the rows of it that are done.

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from raydata_ext.errors import StateError
 from raydata_ext.formatting import array_to_list, get_formatter
-from raydata_ext.streaming.nodes.gather import open_rows
+from raydata_ext.streaming.cursor_ahead import CursorAhead
+from raydata_ext.streaming.nodes.gather import TableRows, open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import BATCH_ROWS
 from raydata_ext.streaming.torch_side import loader_process
@@ -27,13 +28,15 @@ class Delivery:
         node: the root of the stream, as it is in epoch 0 and undivided.
         epoch: the epoch.
         format_options: keyword arguments of `get_formatter`; `name` None is plain Python.
+        ahead: whether rows may be copied on a thread. That is of use to who works on whole batches, with functions
+            that let other threads run, and in a process that does not itself work ahead of another.
 
     Attributes:
         worker: which loader process this is, and of how many; None in any other process.
         ended: whether all rows were delivered.
     """
 
-    def __init__(self, node: Node, epoch: int, format_options: Mapping[str, Any]) -> None:
+    def __init__(self, node: Node, epoch: int, format_options: Mapping[str, Any], *, ahead: bool) -> None:
         process = loader_process()
         self.epoch = epoch
         self.worker = None if process is None else [process.index, process.count]
@@ -41,7 +44,10 @@ class Delivery:
         part = node.at_epoch(epoch) if epoch else node
         if process is not None:
             part = part.split(process.count, process.index).shift_seeds(process.index)
-        self._rows: RowReader | None = RowReader(open_rows(part, None))
+        rows = open_rows(part, None)
+        if ahead and process is None and isinstance(rows, TableRows):
+            rows = CursorAhead(rows)
+        self._rows: RowReader | None = RowReader(rows)
         self._stand: State = None  # the position, where it is not that of the rows
         self._format = dict(format_options)
 

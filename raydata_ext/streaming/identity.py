@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
+from raydata_ext.table import MemoryMappedTable, Table
+from raydata_ext.table.concatenation import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 class TableIdentity:
@@ -32,7 +33,7 @@ class TableIdentity:
         """The hash."""
         if self._known is not None:
             return self._known
-        parts = (part for leaf in _leaves(self._table) for part in _identity(leaf, self._contents))
+        parts = (part for block in blocks_of(self._table) for part in _identity(block, self._contents))
         return combine("table", self._table.num_rows, *parts)
 
 
@@ -41,12 +42,3 @@ def _identity(table: Table, contents: Mapping[str, str]) -> tuple[str | int, ...
         return (hash_value(table.table),)
     content = contents.get(table.path) or f"{Path(table.path).name}:{table.file_bytes}"
     return content, table.num_rows, hash_value(table.replays)
-
-
-def _leaves(table: Table) -> Iterator[Table]:
-    if isinstance(table, ConcatenationTable):
-        for row_block in table.blocks:
-            for block in row_block:
-                yield from _leaves(block)
-    else:
-        yield table

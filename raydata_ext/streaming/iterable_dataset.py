@@ -264,12 +264,12 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
         return IterableDataset(self._node, epoch=self.epoch, format_options=options)
 
     def __iter__(self) -> Iterator[Any]:
-        return self._begin().rows()
+        return self._begin(ahead=False).rows()
 
     def iter(self, batch_size: int, *, drop_last_batch: bool = False) -> Iterator[Any]:
         """Iterate over batches of `batch_size` rows; the last may be shorter."""
         _require_at_least(1, batch_size=batch_size)
-        return self._begin().batches(batch_size, drop_last_batch=drop_last_batch)
+        return self._begin(ahead=True).batches(batch_size, drop_last_batch=drop_last_batch)
 
     def set_epoch(self, epoch: int) -> None:
         """Shuffle the next pass for this epoch. Loader processes that live on see it, too.
@@ -334,10 +334,10 @@ class IterableDataset(AbsentFromStreams, StreamSteps):
         node = cloudpickle.dumps(state.pop("_node"))  # a loader process gets functions within functions, too, as by Ray
         return _blank, (node,), state
 
-    def _begin(self) -> Delivery:
+    def _begin(self, *, ahead: bool) -> Delivery:
         """A pass of the present epoch, or what is left of one where a state was loaded."""
         state, self._pending = self._pending, None
-        self._pass = Delivery(self._node, self.epoch, self._format_options)
+        self._pass = Delivery(self._node, self.epoch, self._format_options, ahead=ahead)
         if state is not None and state["position"] is not None:
             self._pass.load(decode(state["position"]), state["worker"])
         return self._pass

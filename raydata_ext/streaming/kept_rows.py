@@ -47,12 +47,17 @@ class KeptRows:
         self._batches.append(batch)
         self._table = None
 
-    def gather(self, numbers: References) -> pa.RecordBatch:
-        """Kept rows, in the order of `numbers`."""
+    def gather(self, numbers: References, max_bytes: int | None = None) -> pa.RecordBatch:
+        """Kept rows, in the order of `numbers`.
+
+        Args:
+            numbers: of the rows, one at least.
+            max_bytes: only the first rows that take no more, about; one at least.
+        """
         if self._table is None:
             self._table = self._join()
-        places = self._places.take(self._ascending.searchsorted(numbers))
-        return batch_of_table(self._table.fast_gather(places))
+        rows = self._table.find_rows(self._places.take(self._ascending.searchsorted(numbers)))
+        return batch_of_table(rows.copy(0, len(numbers) if max_bytes is None else rows.stop_within(0, max_bytes)))
 
     def keep_only(self, wanted: Sequence[References]) -> None:
         """Forget all others; a copy is made, and only where it frees half of the memory.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 _UINT16_VALUES = 1 << 16
+_UINT32_BITS = 32
 
 
 def permutation(count: int, seed: Seed) -> list[int]:
@@ -95,9 +96,6 @@ def picks_until_used_up(picks: Indices, available: Sequence[int]) -> int:
 def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[Indices, Indices]:
     """Shuffle rows through a full buffer: row k emits what slot k holds, and takes its place.
 
-    What slot s emits at step k was put there by the step before k that had the same slot, or was there from the
-    begin. A stable sort by slot brings the steps of each slot together, in the order of time.
-
     Args:
         buffer: what the slots hold; shape (b,). Not changed.
         incoming: the rows; shape (n,).
@@ -105,6 +103,42 @@ def through_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[
 
     Returns:
         What is emitted, shape (n,), and what the slots hold then, shape (b,).
+    """
+    size, count = len(buffer), len(incoming)
+    if size <= count and size.bit_length() + (size + 1 + count).bit_length() <= _UINT32_BITS:
+        return _through_small_buffer(buffer, incoming, slots)
+    return _through_large_buffer(buffer, incoming, slots)
+
+
+def _through_small_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[Indices, Indices]:
+    """All rows, those of the buffer first, sorted by slot and time: each takes the place of the one before it.
+
+    What stands before an incoming row is what it emits. What stands before a row of the buffer is what is left in the
+    slot before; for the last slot, there is one more with a row that nobody gets. Slot and time are one number, since
+    numbers are sorted several times as fast as their places.
+    """
+    size = len(buffer) + 1
+    rows = np.concatenate([buffer, buffer[:1], incoming])
+    times = np.arange(len(rows), dtype=np.uint32)
+    bits = len(rows).bit_length()
+    keys = np.empty(len(rows), np.uint32)
+    keys[:size] = times[:size]
+    keys[size:] = slots
+    keys <<= bits
+    keys |= times
+    keys.sort()
+    keys &= (1 << bits) - 1
+    order = keys.astype(np.int64)
+    pushed_out = np.empty_like(rows)
+    pushed_out[order[1:]] = rows.take(order[:-1])
+    return pushed_out[size:], pushed_out[1:size].copy()
+
+
+def _through_large_buffer(buffer: Indices, incoming: Indices, slots: Indices) -> tuple[Indices, Indices]:
+    """The incoming rows alone, sorted by slot and time, since few rows of the buffer are touched.
+
+    What slot s emits at step k was put there by the step before k that had the same slot, or was there from the
+    begin. A stable sort by slot brings the steps of each slot together, in the order of time.
     """
     size = len(buffer)
     narrow = slots.astype(np.uint16) if size <= _UINT16_VALUES else slots

@@ -12,7 +12,7 @@ from typing_extensions import override
 from raydata_ext.errors import StateError
 from raydata_ext.streaming.kept_rows import KeptRows
 from raydata_ext.streaming.nodes.base import Cursor, State
-from raydata_ext.streaming.rows import BATCH_ROWS
+from raydata_ext.streaming.rows import BATCH_ROWS, COPIED_BYTES
 from raydata_ext.table import take_rows
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class RowMemory(Memory):
 
     @override
     def gather(self, references: References) -> pa.RecordBatch:
-        return self._kept.gather(references[:BATCH_ROWS])
+        return self._kept.gather(references[:BATCH_ROWS], COPIED_BYTES)
 
     @override
     def forget(self, waiting: References) -> None:

@@ -34,10 +34,14 @@ class RowReader:
         self._ended = False
         self._failed = False  # the cursor is somewhere in a piece that could not be made
 
-    def available(self) -> int:
-        """Rows at hand; reads on where there are none. 0 is the end."""
+    def available(self, multiple: int | None = None) -> int:
+        """Rows at hand; reads on where there are none. 0 is the end.
+
+        Args:
+            multiple: rows that are going to be taken at a time; None is any.
+        """
         while self.start == self._stop and not self._ended:
-            self._fetch()
+            self._fetch(multiple)
         return self._stop - self.start
 
     def peek(self) -> Rows:
@@ -52,10 +56,11 @@ class RowReader:
     def take(self, count: int) -> Rows:
         """Take so many of the rows at hand."""
         assert self._piece is not None
-        start, self.start = self.start, self.start + count
-        if start == 0 and self.start == self._stop:
-            return self._piece
-        return cut(self._piece, start, self.start)
+        piece, start = self._piece, self.start
+        self.start += count
+        if self.start == self._stop:
+            self._piece = None  # many readers at a time would hold on to much memory
+        return piece if count == self._stop else cut(piece, start, self.start)
 
     def read(self, count: int | None) -> Rows | None:
         """Take the next rows, fewer only at the end, and None where there are none.
@@ -65,7 +70,7 @@ class RowReader:
         """
         pieces: list[Rows] = []
         missing = count
-        while (missing is None or missing) and (found := self.available()):
+        while (missing is None or missing) and (found := self.available(missing)):
             taken = found if missing is None else min(found, missing)
             pieces.append(self.take(taken))
             missing = None if missing is None else missing - taken
@@ -89,11 +94,11 @@ class RowReader:
         self._piece, self.start, self._stop = None, 0, 0
         self._skip, self._ended, self._failed = state["rows"], False, False
 
-    def _fetch(self) -> None:
+    def _fetch(self, multiple: int | None) -> None:
         if self._failed:
             self._cursor.load(self._before)
         self._before, self._failed = self._cursor.state(), True  # until it has not: an interrupt may come anywhere
-        piece = self._cursor.next()
+        piece = self._cursor.next() if multiple is None else self._cursor.next_of(multiple)
         self._piece, self._ended = piece, piece is None
         self._stop = 0 if piece is None else count_rows(piece)
         self.start = min(self._skip, self._stop)

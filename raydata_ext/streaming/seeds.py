@@ -17,6 +17,8 @@ BLOCK = 1000
 """Numbers that are drawn at a time. The reference order depends on it: the last shuffle of a buffer comes after a whole
 block."""
 
+_NONE: NDArray[np.int64] = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True)
 class Seed:
@@ -74,43 +76,44 @@ class Draws:
         self.generator = generator
         self._draw = draw
         self._before = generator.bit_generator.state  # before the numbers at hand were drawn
-        self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
-        self._used = 0
+        self._drawn = 0  # how many there were
+        self._left: NDArray[np.int64] = _NONE
 
     def peek(self) -> NDArray[np.int64]:
         """The numbers at hand, one at least, without using them."""
-        if self._used == len(self._numbers):
+        if not len(self._left):
             self._redraw(BLOCK)
-        return self._numbers[self._used :]
+        return self._left
 
     def use(self, count: int) -> None:
         """Use so many of the numbers at hand."""
-        self._used += count
+        self._left = self._left[count:] if count < len(self._left) else _NONE
 
     def take(self, count: int) -> NDArray[np.int64]:
         """Use the next numbers; int64, shape (count,)."""
-        left = self._numbers[self._used :]
+        left = self._left
         if count <= len(left):
-            self._used += count
+            self.use(count)
             return left[:count]
         missing = count - len(left)
         self._redraw(-(-missing // BLOCK) * BLOCK)
-        self._used = missing
-        return np.concatenate([left, self._numbers[:missing]])
+        drawn = self._left
+        self._left = drawn[missing:].copy()  # few, for which all would be held
+        return np.concatenate([left, drawn[:missing]]) if len(left) else drawn[:missing]
 
     def state(self) -> dict[str, Any]:
         """The position; never changed later."""
-        return {"generator": self._before, "drawn": len(self._numbers), "used": self._used}
+        return {"generator": self._before, "drawn": self._drawn, "used": self._drawn - len(self._left)}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go to a saved position."""
         self.generator.bit_generator.state = state["generator"]
-        self._before, self._numbers, self._used = state["generator"], np.empty(0, np.int64), 0
+        self._before, self._drawn, self._left = state["generator"], 0, _NONE
         if state["drawn"]:
             self._redraw(state["drawn"])
-            self._used = state["used"]
+            self.use(state["used"])
 
     def _redraw(self, count: int) -> None:
         self._before = self.generator.bit_generator.state
-        self._numbers = self._draw(self.generator, count)
-        self._used = 0
+        self._left = self._draw(self.generator, count)
+        self._drawn = count

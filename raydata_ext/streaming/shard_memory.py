@@ -17,7 +17,7 @@ from raydata_ext.streaming.nodes.round_robin import RoundRobinCursor
 from raydata_ext.streaming.nodes.shard_source import ShardCursor
 from raydata_ext.streaming.row_memory import ENDS_EARLIER, Memory
 from raydata_ext.streaming.row_reader import RowReader
-from raydata_ext.streaming.rows import BATCH_ROWS
+from raydata_ext.streaming.rows import BATCH_ROWS, COPIED_BYTES
 from raydata_ext.streaming.shards import ReadShard
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ShardMemory(Memory):
         references = references[:BATCH_ROWS]
         if len(self._lost):
             self._read_again(np.sort(references[np.isin(references, self._lost)]))
-        return self._kept.gather(references)
+        return self._kept.gather(references, COPIED_BYTES)
 
     @override
     def forget(self, waiting: References) -> None:

@@ -17,9 +17,9 @@ Operations
     `operations` is the list of ways to make a table out of another, `arguments` what users may pass to them; `replay`
     keeps those that lead from a file to a table; `combine` joins chunks. `rows_without_columns` is the one odd case.
 Rows
-    `row_index` finds rows by number over all files, `batch_index` in one of them. `gather` copies rows to one batch,
-    with `layouts`, which says how each type lies in memory, and `address_space`, which reads it there; `take` copies
-    rows of one batch.
+    `row_index` finds rows by number over all files, `batch_index` in one of them, and `ascending_search` is how.
+    `gather` copies rows to one batch, with `layouts`, which says how each type (a `layout`) lies in memory, and
+    `address_space`, which reads it there; `take` copies rows of one batch.
 """
 
 from __future__ import annotations

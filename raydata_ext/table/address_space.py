@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def read_words(addresses: NDArray[np.int64], width: int) -> NDArray[Any]:
         Shape (n,) of signed integers (uint8 for width 1) where the width is 1, 2, 4 or 8; else uint8, shape (n, width).
     """
     view = _VIEWS.get(width)
-    if view is None or (addresses & (width - 1)).any():
+    if view is None or np.bitwise_or.reduce(addresses) & (width - 1):
         spread = (addresses - _BASE)[:, None] + np.arange(width)
         read = _VIEWS[1].take(spread)
         return read if view is None else read.view(view.dtype)[:, 0]
@@ -74,8 +75,18 @@ def join_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Buf
         return pa.py_buffer(b"".join(pieces))
     # Arrow copies strings in one loop: ranges are every other string of an array over all memory, whose offsets are the
     # bounds of the ranges. From the last offset Arrow estimates how much there is to copy, so it is made to come out.
-    offsets = np.empty(2 * len(starts) + 1, np.int64)
-    offsets[:-1:2], offsets[1::2] = first, first + lengths
+    count = len(starts)
+    offsets = np.empty(2 * count + 1, np.int64)
+    offsets[:-1:2] = first
+    np.add(first, lengths, out=offsets[1::2])
     offsets[-1] = first[0] + 2 * lengths.sum()
-    ranges = pa.Array.from_buffers(pa.large_binary(), 2 * len(starts), [None, pa.py_buffer(offsets), _EVERYTHING])
-    return ranges.take(pa.array(np.arange(0, 2 * len(starts), 2))).buffers()[2]
+    ranges = pa.Array.from_buffers(pa.large_binary(), 2 * count, [None, pa.py_buffer(offsets), _EVERYTHING])
+    every_other = _EVERY_OTHER if count <= len(_EVERY_OTHER) else _every_other(count)
+    return pc.take(ranges, every_other.slice(0, count), boundscheck=False).buffers()[2]
+
+
+def _every_other(count: int) -> pa.Array:
+    return pa.array(np.arange(0, 2 * count, 2, dtype=np.uint32 if count <= 1 << 31 else np.uint64))
+
+
+_EVERY_OTHER = _every_other(1 << 13)

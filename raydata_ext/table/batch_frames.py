@@ -34,9 +34,14 @@ class BatchFrames:
         self._held: list[tuple[pa.RecordBatch, int]] = []  # pieces of the current span and the bytes of their rows
         self._held_rows = 0
         self._held_bytes = 0
+        self._num_arrays: int | None = None
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take in a batch and yield the batches that are complete with it. A whole batch passes through uncopied."""
+        if not self._held and batch.num_rows == self._spans[-1] and self._surely_fits(batch):
+            self._end_span()
+            yield batch
+            return
         rows_taken = 0
         # What belongs to the batch as a whole (a dictionary) is not counted against its rows.
         shared_bytes = _num_bytes(batch.slice(0, 0))
@@ -66,10 +71,22 @@ class BatchFrames:
                     self._hold(part)
                     yield from self._settle()
         elif self._held_rows == span:
-            self._spans.pop()
-            if not self._spans:
-                self._spans = [self._batch_rows]
+            self._end_span()
             yield self._release()
+
+    def _surely_fits(self, batch: pa.RecordBatch) -> bool:
+        """Whether it is within the limit of bytes; told at little cost, and not of every batch that is.
+
+        Arrays may share buffers, which count for each of them, so that a batch has at most so many times their bytes.
+        """
+        if self._num_arrays is None:
+            self._num_arrays = sum(map(_num_arrays, batch.schema.types))
+        return bool(batch.get_total_buffer_size() * self._num_arrays <= self._batch_bytes)
+
+    def _end_span(self) -> None:
+        self._spans.pop()
+        if not self._spans:
+            self._spans = [self._batch_rows]
 
     def _hold(self, pieces: list[tuple[pa.RecordBatch, int]]) -> None:
         for piece, num_bytes in pieces:
@@ -111,6 +128,14 @@ def _split(
 def _cut(batch: pa.RecordBatch, start: int, length: int) -> pa.RecordBatch:
     # Of a slice, Arrow may write up to 63 bytes of what follows it. Copied, the file depends on its own rows alone.
     return compact_views(pa.concat_batches([batch.slice(start, length)]))
+
+
+def _num_arrays(kind: pa.DataType) -> int:
+    """How many arrays an array of this type is made of."""
+    while isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    dictionary = _num_arrays(kind.value_type) if isinstance(kind, pa.DictionaryType) else 0
+    return 1 + dictionary + sum(_num_arrays(kind.field(number).type) for number in range(kind.num_fields))
 
 
 def _num_bytes(batch: pa.RecordBatch) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from raydata_ext.table.layouts import Layout
+    from raydata_ext.table.layout import Layout
 
 _MAX_CACHED_ARRAYS = 4096
 

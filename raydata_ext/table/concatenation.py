@@ -19,7 +19,7 @@ from raydata_ext.table.table import Table, TableBlock
 from raydata_ext.table.unify import unify_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 Blocks: TypeAlias = "TableBlock | Sequence[TableBlock] | Sequence[Sequence[TableBlock]]"
 """A block; or blocks below one another; or rows of blocks, below one another, whose blocks stand side by side."""
@@ -48,10 +48,16 @@ def concat_tables(tables: Iterable[Table | pa.Table], axis: int = 0) -> Table:
 
 def list_table_cache_files(table: Table) -> list[str]:
     """Return the absolute paths of the files that the rows of a table are mapped from, each once, in order."""
+    return list(dict.fromkeys(block.path for block in blocks_of(table) if isinstance(block, MemoryMappedTable)))
+
+
+def blocks_of(table: Table) -> Iterator[Table]:
+    """Yield the tables that a table is joined from, in order; the table itself where it is of one piece."""
     if isinstance(table, ConcatenationTable):
-        paths = [path for row_block in table.blocks for block in row_block for path in list_table_cache_files(block)]
-        return list(dict.fromkeys(paths))
-    return [table.path] if isinstance(table, MemoryMappedTable) else []
+        for row_block in table.blocks:
+            yield from row_block
+    else:
+        yield table
 
 
 class ConcatenationTable(Table):
@@ -79,7 +85,12 @@ class ConcatenationTable(Table):
             _require_row_block(row_block, schema)
         self._row_blocks = row_blocks
         num_rows = [row_block[0].num_rows for row_block in row_blocks]
-        index = RowIndex(schema, num_rows, lambda number: read_row_block(row_blocks[number], schema))
+        index = RowIndex(
+            schema,
+            num_rows,
+            lambda number: read_row_block(row_blocks[number], schema),
+            lambda number: any(map(_is_remote, row_blocks[number])),
+        )
         self._show(index, 0, index.num_rows)
 
     @classmethod
@@ -178,6 +189,10 @@ def _require_row_block(row_block: RowBlock, schema: pa.Schema) -> None:
     found = _schema_of(row_block)
     if found is not schema and not _same_columns(found, schema):
         raise ValueError(f"a row of blocks has the columns {found.names}, types {found.types}; the schema is {schema}")
+
+
+def _is_remote(block: TableBlock) -> bool:
+    return isinstance(block, MemoryMappedTable) and block.origin is not None
 
 
 def _same_columns(first: pa.Schema, second: pa.Schema) -> bool:

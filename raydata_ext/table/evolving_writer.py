@@ -65,7 +65,7 @@ class EvolvingShardWriter:
             ValueError: the writer was finished or discarded before.
         """
         self._require_open()
-        unified = batch.schema if self.schema is None else unify_schemas([self.schema, batch.schema])
+        unified = self._unified(batch.schema)
         batch = cast_batch(batch, unified, add_missing=True)
         try:
             if not self._writers or not unified.equals(self.schema):
@@ -118,6 +118,11 @@ class EvolvingShardWriter:
             self.discard()
         elif self._closed is None:
             self.finish()
+
+    def _unified(self, schema: pa.Schema) -> pa.Schema:
+        if self.schema is None:
+            return schema
+        return self.schema if schema.equals(self.schema) else unify_schemas([self.schema, schema])
 
     def _start_file(self, schema: pa.Schema) -> None:
         if self._writers:

@@ -1,4 +1,4 @@
-"""Copy rows that lie in many record batches to one contiguous batch."""
+"""Find rows that lie in many record batches, and copy them to one contiguous batch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from raydata_ext.table.ascending_search import AscendingSearch
 from raydata_ext.table.combine import join_arrays
-from raydata_ext.table.layouts import MAX_OFFSET, Layout, OffsetOverflowError
+from raydata_ext.table.layout import FoundValues, Layout, OffsetOverflowError, Values
+from raydata_ext.table.layouts import MAX_OFFSET
 from raydata_ext.table.rows_without_columns import rows_without_columns
 
 if TYPE_CHECKING:
@@ -33,10 +35,6 @@ class Places:
     batches: NDArray[np.int64]
     rows: NDArray[np.int64]
 
-    def between(self, start: int, stop: int) -> Places:
-        """Return the places from start up to stop."""
-        return Places(self.batches[start:stop], self.rows[start:stop])
-
 
 class GatherIndex:
     """The record batches of all open parts of a table in one sequence, and the addresses of their buffers.
@@ -58,14 +56,15 @@ class GatherIndex:
         starts = [np.array(part.starts, np.int64) + first for first, part in self.parts.items()]
         self._starts = np.concatenate([of_part[:-1] for of_part in starts])
         self._ends = np.concatenate([of_part[1:] for of_part in starts])
-        self._addresses = np.zeros((len(self.batches), sum(layout.size for layout in layouts if layout)), np.int64)
-        self._known = np.zeros(len(self.batches), bool)
+        self._starts_search = AscendingSearch(self._starts)
+        self._addresses = np.zeros((sum(layout.size for layout in layouts if layout), len(self.batches)), np.int64)
+        self._known = np.zeros(len(self.batches), np.bool_)
         self._lock = Lock()
         for part, end in zip(self._parts, self._part_ends.tolist(), strict=True):
             known = part.known_addresses()
             if known:
                 numbers = np.fromiter(known, np.int64) + (end - len(part.batches))
-                self._addresses[numbers] = list(known.values())
+                self._addresses[:, numbers] = np.stack(list(known.values()), axis=1)
                 self._known[numbers] = True
 
     def find(self, rows: NDArray[np.int64]) -> tuple[Places, NDArray[np.bool_]]:
@@ -77,60 +76,103 @@ class GatherIndex:
         Returns:
             Where they are, and for each whether it is in a part that is open (else its place means nothing).
         """
-        batches = self._starts.searchsorted(rows, side="right") - 1
-        return Places(batches, rows - self._starts.take(batches)), (batches >= 0) & (rows < self._ends.take(batches))
+        batches = self._starts_search.last_not_above(rows)
+        places = Places(batches, rows - self._starts.take(batches))
+        return places, (places.rows >= 0) & (rows < self._ends.take(batches))
 
     def addresses(self, batches: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the addresses of the buffers of batches; int64, shapes (n,) and (n, sum of the sizes of layouts)."""
-        if not self._known.take(batches).all():
+        """Return the addresses of the buffers of all batches; those of the given ones are found.
+
+        Args:
+            batches: numbers of batches; int64, shape (n,).
+
+        Returns:
+            int64, shape (sum of the sizes of layouts, number of all batches).
+        """
+        if not (self._known.all() or self._known.take(batches).all()):
             with self._lock:
                 for number in np.unique(batches[~self._known.take(batches)]).tolist():
                     part = int(self._part_ends.searchsorted(number, side="right"))
                     first = int(self._part_ends[part]) - len(self._parts[part].batches)
-                    self._addresses[number] = self._parts[part].find_addresses(number - first, self.layouts)
+                    self._addresses[:, number] = self._parts[part].find_addresses(number - first, self.layouts)
                     self._known[number] = True
-        return self._addresses.take(batches, axis=0)
+        return self._addresses
 
 
-def gather_table(schema: pa.Schema, index: GatherIndex, places: Places, max_offset: int = MAX_OFFSET) -> pa.Table:
-    """Copy rows to a table of one contiguous batch.
+class FoundRows:
+    """Rows that were found, and of which runs can be copied; it keeps the parts open that they are in.
 
     Args:
         schema: the schema of the rows.
         index: the record batches.
         places: where the rows are.
-        max_offset: most bytes of strings or items of lists in an array with 32-bit offsets. Where there are more, the
-            table has several batches, and the same types.
     """
-    num_rows = len(places.rows)
+
+    def __init__(self, schema: pa.Schema, index: GatherIndex, places: Places) -> None:
+        self._schema = schema
+        self._index = index
+        self._places = places
+        addresses = index.addresses(places.batches)
+        self._columns: list[FoundValues] = []
+        first = 0
+        for number, layout in enumerate(index.layouts):
+            if layout is None:
+                self._columns.append(self._find_one_by_one(number))
+            else:
+                stop = first + layout.size
+                self._columns.append(layout.find(Values(addresses[first:stop], places.batches, places.rows)))
+                first = stop
+
+    def num_bytes(self) -> NDArray[np.int64]:
+        """Return how many bytes each row takes, about; int64, shape (n,)."""
+        total = np.zeros(len(self._places.rows), np.int64)
+        for column in self._columns:
+            total += column.num_bytes()
+        return total
+
+    def copy(self, start: int, stop: int, max_offset: int) -> pa.Table:
+        """Copy the rows from start up to stop to a table of one contiguous batch.
+
+        Args:
+            start: the first of the found rows to copy.
+            stop: the one before which to end.
+            max_offset: most bytes of strings or items of lists in an array with 32-bit offsets. Where there are more,
+                the table has several batches, and the same types.
+        """
+        if not self._columns:
+            return rows_without_columns(stop - start, self._schema.metadata)
+        try:
+            return self._copy(start, stop, max_offset)
+        except OffsetOverflowError:
+            if stop - start == 1:  # nothing to split: the row is in such an array already
+                return self._copy(start, stop, MAX_OFFSET)
+            middle = (start + stop) // 2
+            return pa.concat_tables([self.copy(start, middle, max_offset), self.copy(middle, stop, max_offset)])
+
+    def _copy(self, start: int, stop: int, max_offset: int) -> pa.Table:
+        columns = [column.copy(start, stop, max_offset) for column in self._columns]
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+    def _find_one_by_one(self, number: int) -> FoundValues:
+        """Find the values of a column whose type has no layout."""
+        batches = self._index.batches
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.ChunkedArray:
+            places = zip(self._places.batches[start:stop].tolist(), self._places.rows[start:stop].tolist(), strict=True)
+            values = [batches[batch].column(number).slice(row, 1) for batch, row in places]
+            return pa.chunked_array(join_arrays(values, max_offset=max_offset))
+
+        def num_bytes() -> NDArray[np.int64]:
+            touched, positions = np.unique(self._places.batches, return_inverse=True)
+            columns = [batches[batch].column(number) for batch in touched.tolist()]
+            sizes = np.array([_num_bytes(column) // len(column) for column in columns], np.int64)
+            return sizes.take(positions)
+
+        return FoundValues(copy, num_bytes)
+
+
+def _num_bytes(array: pa.Array) -> int:
     try:
-        return _gather_batch(schema, index, places, max_offset)
-    except OffsetOverflowError:
-        if num_rows == 1:  # nothing to split: the row is in such an array already
-            return _gather_batch(schema, index, places, MAX_OFFSET)
-        halves = (places.between(0, num_rows // 2), places.between(num_rows // 2, num_rows))
-        return pa.concat_tables([gather_table(schema, index, half, max_offset) for half in halves])
-
-
-def _gather_batch(schema: pa.Schema, index: GatherIndex, places: Places, max_offset: int) -> pa.Table:
-    if not index.layouts:
-        return rows_without_columns(len(places.rows), schema.metadata)
-    addresses = index.addresses(places.batches)
-    columns = []
-    first = 0
-    for number, layout in enumerate(index.layouts):
-        if layout is None:
-            columns.append(_join_rows(number, index, places, max_offset))
-        else:
-            columns.append(layout.gather(addresses[:, first : first + layout.size], places.rows, max_offset))
-            first += layout.size
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _join_rows(column: int, index: GatherIndex, places: Places, max_offset: int) -> pa.ChunkedArray:
-    """Copy one column row by row: for types whose rows cannot be found by address alone."""
-    rows = [
-        index.batches[batch].column(column).slice(row, 1)
-        for batch, row in zip(places.batches.tolist(), places.rows.tolist(), strict=True)
-    ]
-    return pa.chunked_array(join_arrays(rows, max_offset=max_offset))
+        return int(array.nbytes)
+    except pa.ArrowException:  # older pyarrow cannot tell what a view refers to
+        return int(array.get_total_buffer_size())

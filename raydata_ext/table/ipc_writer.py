@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import secrets
@@ -13,22 +12,21 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
-import xxhash
 
 from raydata_ext.errors import SchemaError, WriteError
 from raydata_ext.table.batch_frames import BatchFrames
 from raydata_ext.table.cast import cast_batch
+from raydata_ext.table.hashed_file import HashedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-    from typing_extensions import Buffer, Self
+    from typing_extensions import Self
 
 DEFAULT_BATCH_ROWS = 1000
 DEFAULT_BATCH_BYTES = 64 << 20
 
-_BUFFER_BYTES = 1 << 20
 _MAX_NAME_BYTES = 255
 _TEMPORARY_NAME = re.compile(r"\.(?P<name>.*)\.(?P<host>[^.]+)\.(?P<pid>\d+)\.(?P<random>[0-9a-f]+)\.tmp", re.DOTALL)
 
@@ -91,11 +89,10 @@ class ShardWriter:
         self.temporary_path = temporary_name(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._raw = _ChecksumFile(self.temporary_path, "xb")
+            self._file = HashedFile(self.temporary_path)
         except OSError as error:
             raise _write_error(error, self.path) from error
-        self._buffered = io.BufferedWriter(self._raw, _BUFFER_BYTES)
-        self._stream = self._guarded(pa.ipc.new_stream, pa.PythonFile(self._buffered, mode="w"), schema)
+        self._stream = self._guarded(pa.ipc.new_stream, pa.PythonFile(self._file.sink, mode="w"), schema)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of `batch`.
@@ -106,7 +103,9 @@ class ShardWriter:
             ValueError: the writer was finished or discarded before.
         """
         self._require_open()
-        self._guarded(self._write_frames, self._frames.push(cast_batch(batch, self.schema)))
+        if not batch.schema.equals(self.schema):  # metadata may differ: that of the file stands at its begin
+            batch = cast_batch(batch, self.schema)
+        self._guarded(self._write_frames, self._frames.push(batch))
 
     def seal(self) -> FileSummary:
         """Complete the file under `temporary_path`, without publishing it."""
@@ -114,7 +113,7 @@ class ShardWriter:
         self._guarded(self._write_frames, self._frames.flush())
         self._guarded(self._complete_stream)
         self._state = "sealed"
-        return FileSummary(self._rows, self._batches, self._raw.num_bytes, self._raw.hexdigest(), self.schema)
+        return FileSummary(self._rows, self._batches, self._file.num_bytes, self._file.hexdigest(), self.schema)
 
     def finish(self) -> FileSummary:
         """Complete the file and publish it under its final name.
@@ -133,7 +132,7 @@ class ShardWriter:
         if self._state in ("finished", "discarded"):
             return
         self._state = "discarded"
-        self._raw.close()  # not the buffered file: closing that would try again to write what is left
+        self._file.close()
         self.temporary_path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
@@ -150,15 +149,16 @@ class ShardWriter:
     def _write_frames(self, batches: Iterator[pa.RecordBatch]) -> None:
         for batch in batches:
             self._stream.write_batch(batch)
+            self._file.write_out()
             self._rows += batch.num_rows
             self._batches += 1
 
     def _complete_stream(self) -> None:
         self._stream.close()
-        self._buffered.flush()
+        self._file.write_out()
         if self._sync:
-            os.fsync(self._raw.fileno())
-        self._buffered.close()
+            self._file.sync()
+        self._file.close()
 
     def _publish(self) -> None:
         self.temporary_path.replace(self.path)
@@ -200,24 +200,6 @@ def parse_temporary_name(name: str | os.PathLike[str]) -> tuple[str, int] | None
     """Return host and process id that a temporary name carries, or None if it is not such a name."""
     match = _TEMPORARY_NAME.fullmatch(Path(name).name)
     return (unquote(match["host"]), int(match["pid"])) if match else None
-
-
-class _ChecksumFile(io.FileIO):
-    """A file that knows size and xxh3-128 of what was written to it."""
-
-    def __init__(self, path: Path, mode: str) -> None:
-        super().__init__(path, mode)
-        self.num_bytes = 0
-        self._hash = xxhash.xxh3_128()
-
-    def write(self, data: Buffer, /) -> int:
-        written = super().write(data)
-        self._hash.update(memoryview(data)[:written])
-        self.num_bytes += written
-        return written
-
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()
 
 
 def _write_error(error: OSError, path: Path) -> WriteError:

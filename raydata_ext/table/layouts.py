@@ -1,14 +1,12 @@
 """How the values of each Arrow type lie in memory: where to find a row by address, and how to put rows together again.
 
-A layout describes a type. `addresses` condenses an array of that type to a short vector of addresses, one for each
-buffer (children included), with the offset of the array folded in. `gather` takes such a vector for every row wanted,
-whatever array the row is in, and builds one contiguous array. The layouts follow the Arrow columnar format
+`addresses` condenses an array to a short vector of addresses, one for each buffer (children included), with the offset
+of the array folded in. The layouts follow the Arrow columnar format
 (https://arrow.apache.org/docs/format/Columnar.html).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +17,7 @@ from typing_extensions import override
 
 from raydata_ext.errors import CorruptFileError
 from raydata_ext.table.address_space import NOWHERE, join_ranges, read_bits, read_words
+from raydata_ext.table.layout import FoundValues, Layout, OffsetOverflowError, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +27,9 @@ if TYPE_CHECKING:
 MAX_OFFSET = 2**31 - 1
 """Most bytes or items that an array with 32-bit offsets can hold."""
 
+_ADDRESS_BYTES = 8
+
 _NO_BITMAP = 0  # stands for the bit address of a validity bitmap that is absent: all values are valid
-
-
-class OffsetOverflowError(Exception):
-    """The rows asked for do not fit one array with 32-bit offsets; the caller gathers them in several."""
 
 
 @lru_cache(maxsize=4096)
@@ -44,49 +41,6 @@ def layout_of(data_type: pa.DataType) -> Layout | None:
     return None
 
 
-class Layout(ABC):
-    """Where the values of one type lie.
-
-    Args:
-        data_type: the type.
-        size: how many addresses describe an array.
-    """
-
-    def __init__(self, data_type: pa.DataType, size: int) -> None:
-        self.data_type = data_type
-        self.size = size
-
-    @abstractmethod
-    def addresses(self, array: pa.Array) -> list[int]:
-        """Return the addresses of an array of this type, `size` of them; valid while the array is alive."""
-
-    @abstractmethod
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        """Build one array of rows that lie in many.
-
-        Args:
-            addresses: for each row the addresses of the array that it is in; int64, shape (n, size).
-            rows: for each row its place in that array; int64, shape (n,).
-            max_offset: most bytes or items that an array with 32-bit offsets may hold.
-
-        Raises:
-            OffsetOverflowError: the result would need a greater offset.
-        """
-
-    def gather_ranges(
-        self,
-        addresses: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        max_offset: int,
-    ) -> pa.Array:
-        """Build one array of ranges of rows: `lengths[i]` rows from `starts[i]` on of the array at `addresses[i]`."""
-        ends = np.cumsum(lengths)
-        total = int(ends[-1]) if len(ends) else 0
-        rows = np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
-        return self.gather(np.repeat(addresses, lengths, axis=0), rows, max_offset)
-
-
 class _NullLayout(Layout):
     def __init__(self, data_type: pa.DataType) -> None:
         super().__init__(data_type, 0)
@@ -96,8 +50,12 @@ class _NullLayout(Layout):
         return []
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        return pa.nulls(len(rows), self.data_type)
+    def find(self, values: Values) -> FoundValues:
+        return FoundValues(lambda start, stop, _: pa.nulls(stop - start, self.data_type), lambda: 0)
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> int:
+        return 0
 
 
 class _FixedWidthLayout(Layout):
@@ -111,22 +69,29 @@ class _FixedWidthLayout(Layout):
         return [_bit_address(validity, array.offset), _address(values) + array.offset * self._width]
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        values = read_words(addresses[:, 1] + rows * self._width, self._width)
-        validity, _ = _gather_validity(addresses[:, 0], rows)
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity, pa.py_buffer(values)])
+    def find(self, values: Values) -> FoundValues:
+        where = values.addresses_at(1) + values.rows * self._width
+        valid = _validity(values)
+
+        def copy(start: int, stop: int, _: int) -> pa.Array:
+            read = pa.py_buffer(read_words(where[start:stop], self._width))
+            return pa.Array.from_buffers(self.data_type, stop - start, [_bitmap(valid, start, stop), read])
+
+        if self._width > _ADDRESS_BYTES:
+            return FoundValues(copy, lambda: self._width)
+        whole = copy(0, len(where), 0)  # it takes no more memory than the addresses
+        return FoundValues(lambda start, stop, _: whole.slice(start, stop - start), lambda: self._width)
 
     @override
-    def gather_ranges(
-        self,
-        addresses: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        max_offset: int,
-    ) -> pa.Array:
-        if addresses[:, 0].any():
-            return super().gather_ranges(addresses, starts, lengths, max_offset)
-        values = join_ranges(addresses[:, 1] + starts * self._width, lengths * self._width)
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        num_bytes: NDArray[np.int64] = lengths * self._width
+        return num_bytes
+
+    @override
+    def copy_ranges(self, starts: Values, lengths: NDArray[np.int64], max_offset: int) -> pa.Array:
+        if starts.addresses_at(0).any():
+            return super().copy_ranges(starts, lengths, max_offset)
+        values = join_ranges(starts.addresses_at(1) + starts.rows * self._width, lengths * self._width)
         return pa.Array.from_buffers(self.data_type, int(lengths.sum()), [None, values])
 
 
@@ -140,10 +105,19 @@ class _BooleanLayout(Layout):
         return [_bit_address(validity, array.offset), _address(values) * 8 + array.offset]
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        values = _pack_bits(read_bits(addresses[:, 1] + rows))
-        validity, _ = _gather_validity(addresses[:, 0], rows)
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity, values])
+    def find(self, values: Values) -> FoundValues:
+        where = values.addresses_at(1) + values.rows
+        valid = _validity(values)
+
+        def copy(start: int, stop: int, _: int) -> pa.Array:
+            read = _pack_bits(read_bits(where[start:stop]))
+            return pa.Array.from_buffers(self.data_type, stop - start, [_bitmap(valid, start, stop), read])
+
+        return FoundValues(copy, lambda: 1)
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        return -(-lengths // 8)
 
 
 class _OffsetLayout(Layout):
@@ -162,28 +136,26 @@ class _OffsetLayout(Layout):
         validity, offsets = array.buffers()[:2]
         return [_bit_address(validity, array.offset), _address(offsets) + array.offset * self._offset_width, reach]
 
-    def _gather_offsets(
-        self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int
-    ) -> tuple[pa.Buffer | None, pa.Buffer, NDArray[np.int64], NDArray[np.int64]]:
-        """Return validity and offsets of the result, and the ranges to copy: starts and lengths, shape (n,)."""
-        offset_addresses = addresses[:, 1] + rows * self._offset_width
-        both = np.concatenate((offset_addresses, offset_addresses + self._offset_width))
-        bounds = read_words(both, self._offset_width).astype(np.int64, copy=False)
-        starts, ends = bounds[: len(rows)], bounds[len(rows) :]
-        lengths = ends - starts
-        if ((starts | ends | lengths | (addresses[:, 2] - ends)) < 0).any():  # a sign bit: one of them is negative
+    def _read_offsets(self, starts: Values, lengths: NDArray[np.int64] | int) -> tuple[NDArray[np.int64], ...]:
+        """Return where in the rest runs of values begin, and how far each of them reaches; int64, shape (n,)."""
+        where = starts.addresses_at(1) + starts.rows * self._offset_width
+        begins = read_words(where, self._offset_width).astype(np.int64, copy=False)
+        ends = read_words(where + lengths * self._offset_width, self._offset_width).astype(np.int64, copy=False)
+        sizes = ends - begins
+        # a sign bit says that one of them is negative
+        if len(ends) and (begins | ends | sizes | (starts.addresses_at(2) - ends)).min() < 0:
             raise CorruptFileError(
                 f"offsets of type {self.data_type} point outside of their data: the file that these rows are mapped "
                 "from is damaged; verify it and make it anew"
             )
-        validity, valid = _gather_validity(addresses[:, 0], rows)
-        if valid is not None:
-            lengths = np.where(valid, lengths, 0)  # what lies hidden under a null is not carried along
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        return begins, sizes
+
+    def _new_offsets(self, sizes: NDArray[np.int64], max_offset: int) -> pa.Buffer:
+        offsets = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
         if not self._large and offsets[-1] > max_offset:
             raise OffsetOverflowError
-        return validity, pa.py_buffer(offsets.astype(self._offset_dtype, copy=False)), starts, lengths
+        return pa.py_buffer(offsets.astype(self._offset_dtype, copy=False))
 
 
 class _BinaryLayout(_OffsetLayout):
@@ -196,10 +168,23 @@ class _BinaryLayout(_OffsetLayout):
         return [*self._offset_addresses(array, 0 if values is None else values.size), _address(values)]
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        validity, offsets, starts, lengths = self._gather_offsets(addresses, rows, max_offset)
-        values = join_ranges(addresses[:, 3] + starts, lengths)
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity, offsets, values])
+    def find(self, values: Values) -> FoundValues:
+        where, sizes = self._read_offsets(values, 1)
+        where += values.addresses_at(3)
+        valid = _validity(values)
+        sizes = _of_valid(sizes, valid)
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.Array:
+            offsets = self._new_offsets(sizes[start:stop], max_offset)
+            copied = join_ranges(where[start:stop], sizes[start:stop])
+            return pa.Array.from_buffers(self.data_type, stop - start, [_bitmap(valid, start, stop), offsets, copied])
+
+        return FoundValues(copy, lambda: sizes)
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        _, sizes = self._read_offsets(starts, lengths)
+        return sizes + lengths * self._offset_width
 
 
 class _ListLayout(_OffsetLayout):
@@ -213,10 +198,24 @@ class _ListLayout(_OffsetLayout):
         return [*self._offset_addresses(array, len(items)), *self._item.addresses(items)]
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        validity, offsets, starts, lengths = self._gather_offsets(addresses, rows, max_offset)
-        items = self._item.gather_ranges(addresses[:, 3:], starts, lengths, max_offset)
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity, offsets], children=[items])
+    def find(self, values: Values) -> FoundValues:
+        begins, sizes = self._read_offsets(values, 1)
+        valid = _validity(values)
+        sizes = _of_valid(sizes, valid)
+        items = values.within(3).at(begins)
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.Array:
+            offsets = self._new_offsets(sizes[start:stop], max_offset)
+            copied = self._item.copy_ranges(items.between(start, stop), sizes[start:stop], max_offset)
+            buffers = [_bitmap(valid, start, stop), offsets]
+            return pa.Array.from_buffers(self.data_type, stop - start, buffers, children=[copied])
+
+        return FoundValues(copy, lambda: self._item.bytes_of_ranges(items, sizes))
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        begins, sizes = self._read_offsets(starts, lengths)
+        return self._item.bytes_of_ranges(starts.within(3).at(begins), sizes) + lengths * self._offset_width
 
 
 class _FixedSizeListLayout(Layout):
@@ -231,11 +230,21 @@ class _FixedSizeListLayout(Layout):
         return [_bit_address(array.buffers()[0], array.offset), *self._item.addresses(items)]
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        validity, _ = _gather_validity(addresses[:, 0], rows)
-        lengths = np.full(len(rows), self._length, np.int64)
-        items = self._item.gather_ranges(addresses[:, 1:], rows * self._length, lengths, max_offset)
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity], children=[items])
+    def find(self, values: Values) -> FoundValues:
+        valid = _validity(values)
+        items = values.within(1).at(values.rows * self._length)
+        sizes = np.full(len(values.rows), self._length, np.int64)
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.Array:
+            copied = self._item.copy_ranges(items.between(start, stop), sizes[start:stop], max_offset)
+            buffers = [_bitmap(valid, start, stop)]
+            return pa.Array.from_buffers(self.data_type, stop - start, buffers, children=[copied])
+
+        return FoundValues(copy, lambda: self._item.bytes_of_ranges(items, sizes))
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64] | int:
+        return self._item.bytes_of_ranges(starts.within(1).at(starts.rows * self._length), lengths * self._length)
 
 
 class _StructLayout(Layout):
@@ -251,14 +260,29 @@ class _StructLayout(Layout):
         return found
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        validity, _ = _gather_validity(addresses[:, 0], rows)
-        children = []
+    def find(self, values: Values) -> FoundValues:
+        valid = _validity(values)
+        found = [field.find(part) for field, part in self._parts(values)]
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.Array:
+            children = [field.copy(start, stop, max_offset) for field in found]
+            buffers = [_bitmap(valid, start, stop)]
+            return pa.Array.from_buffers(self.data_type, stop - start, buffers, children=children)
+
+        return FoundValues(copy, lambda: sum(field.num_bytes() for field in found))
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64] | int:
+        return sum(field.bytes_of_ranges(part, lengths) for field, part in self._parts(starts))
+
+    def _parts(self, values: Values) -> list[tuple[Layout, Values]]:
+        """Return each field with its values."""
+        parts = []
         first = 1
         for field in self._fields:
-            children.append(field.gather(addresses[:, first : first + field.size], rows, max_offset))
+            parts.append((field, values.within(first, first + field.size)))
             first += field.size
-        return pa.Array.from_buffers(self.data_type, len(rows), [validity], children=children)
+        return parts
 
 
 class _ExtensionLayout(Layout):
@@ -271,20 +295,39 @@ class _ExtensionLayout(Layout):
         return self._storage.addresses(array.storage)
 
     @override
-    def gather(self, addresses: NDArray[np.int64], rows: NDArray[np.int64], max_offset: int) -> pa.Array:
-        return pa.ExtensionArray.from_storage(self.data_type, self._storage.gather(addresses, rows, max_offset))
+    def find(self, values: Values) -> FoundValues:
+        found = self._storage.find(values)
+
+        def copy(start: int, stop: int, max_offset: int) -> pa.Array:
+            return pa.ExtensionArray.from_storage(self.data_type, found.copy(start, stop, max_offset))
+
+        return FoundValues(copy, found.num_bytes)
+
+    @override
+    def bytes_of_ranges(self, starts: Values, lengths: NDArray[np.int64]) -> NDArray[np.int64] | int:
+        return self._storage.bytes_of_ranges(starts, lengths)
 
 
-def _gather_validity(
-    bit_addresses: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[pa.Buffer | None, NDArray[np.bool_] | None]:
-    """Return the validity of rows as a bitmap and as bool, shape (n,); None and None where all are valid."""
-    with_bitmap = bit_addresses != _NO_BITMAP
+def _validity(values: Values) -> NDArray[np.bool_] | None:
+    """Return which values are valid, shape (n,), or None where all are; the first address is that of the bitmap."""
+    if not values.addresses[0].any():
+        return None
+    bits = values.addresses_at(0)
+    with_bitmap = bits != _NO_BITMAP
     if not with_bitmap.any():
-        return None, None
-    valid = np.ones(len(rows), bool)
-    valid[with_bitmap] = read_bits((bit_addresses + rows)[with_bitmap])
-    return _pack_bits(valid), valid
+        return None
+    valid = np.ones(len(bits), np.bool_)
+    valid[with_bitmap] = read_bits((bits + values.rows)[with_bitmap])
+    return valid
+
+
+def _of_valid(sizes: NDArray[np.int64], valid: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return sizes, 0 where a value is null: what lies hidden under it is not carried along."""
+    return sizes if valid is None else np.where(valid, sizes, 0)
+
+
+def _bitmap(valid: NDArray[np.bool_] | None, start: int, stop: int) -> pa.Buffer | None:
+    return None if valid is None else _pack_bits(valid[start:stop])
 
 
 def _pack_bits(bits: NDArray[np.bool_]) -> pa.Buffer:

@@ -1,15 +1,18 @@
 """Find rows by their number: one row, a run of rows, or any rows in any order.
 
 A table may have many parts (the shards of a data set), each in its own file. A part is opened when a row of it is first
-asked for. A number of opened parts are kept, the least recently used are let go.
+asked for, and of those that are fetched for that, a few at the same time. A number of opened parts are kept, the least
+recently used are let go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import weakref
 from bisect import bisect_right
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -19,7 +22,7 @@ import pyarrow as pa
 
 from raydata_ext.errors import NoRoomError
 from raydata_ext.table.batch_index import BatchIndex
-from raydata_ext.table.gather import GatherIndex, Places, gather_table
+from raydata_ext.table.gather import FoundRows, GatherIndex, Places
 from raydata_ext.table.layouts import MAX_OFFSET, layout_of
 
 if TYPE_CHECKING:
@@ -31,8 +34,11 @@ _log = logging.getLogger(__name__)
 
 _MAX_OPEN_BATCHES = 65_536  # a record batch of three columns takes some 2 kB
 
-_indexes: weakref.WeakSet[RowIndex] = weakref.WeakSet()  # those that hold on to opened parts
-_indexes_lock = Lock()
+_FETCHED_AT_A_TIME = 4
+"""Each takes a buffer of some megabytes."""
+
+_holders: weakref.WeakSet[RowIndex | RowsToCopy] = weakref.WeakSet()  # those that hold on to opened parts
+_holders_lock = Lock()
 
 
 def let_go_of_parts() -> bool:
@@ -41,9 +47,9 @@ def let_go_of_parts() -> bool:
     Returns:
         Whether there were any.
     """
-    with _indexes_lock:
-        indexes = list(_indexes)
-    return any([index.let_go() for index in indexes])  # noqa: C419 - all of them, not up to the first that had some
+    with _holders_lock:
+        holders = list(_holders)
+    return any([holder.let_go() for holder in holders])  # noqa: C419 - all of them, not up to the first that had some
 
 
 class RowIndex:
@@ -53,11 +59,19 @@ class RowIndex:
         schema: the schema of the table.
         part_rows: how many rows each part has.
         open_part: gives a part, by its number, as a table of this schema and of so many rows.
+        is_remote: tells whether a part may have to be fetched from another machine to be opened.
     """
 
-    def __init__(self, schema: pa.Schema, part_rows: Sequence[int], open_part: Callable[[int], pa.Table]) -> None:
+    def __init__(
+        self,
+        schema: pa.Schema,
+        part_rows: Sequence[int],
+        open_part: Callable[[int], pa.Table],
+        is_remote: Callable[[int], bool] = lambda _: False,
+    ) -> None:
         self.schema = schema
         self._open_part = open_part
+        self._is_remote = is_remote
         self._num_parts = len(part_rows)
         self._starts = [0, *accumulate(part_rows)]
         self._parts: OrderedDict[int, BatchIndex] = OrderedDict()
@@ -109,11 +123,14 @@ class RowIndex:
             IndexError: the offset is negative.
         """
         start, stop = clip_window(offset, length, self.num_rows)
-        try:
-            return pa.Table.from_batches(list(self._slice(start, stop, keep=True)), schema=self.schema)
-        except NoRoomError:
-            if self._part_of(start) == self._part_of(stop - 1):
-                raise
+        spans = list(self.spans(start, stop))
+        if len(spans) == 1:
+            [(number, begin, end)] = spans
+            return pa.Table.from_batches(list(self._part(number).slice(begin, end)), schema=self.schema)
+        with contextlib.suppress(NoRoomError):
+            parts = self._open([number for number, _, _ in spans])
+            batches = [batch for part, span in zip(parts, spans, strict=True) for batch in part.slice(*span[1:])]
+            return pa.Table.from_batches(batches, schema=self.schema)
         return self._gather_part_by_part(np.arange(start, stop), MAX_OFFSET)  # out of the clause: it holds on to files
 
     def fast_gather(
@@ -139,15 +156,24 @@ class RowIndex:
         """
         rows = _as_row_numbers(indices, (self.num_rows if stop is None else stop) - start) + start
         try:
-            return gather_table(self.schema, *self._find_all(rows), max_offset)
+            return self.find(rows).copy(0, len(rows), max_offset)
         except NoRoomError:
             if len(np.unique(self._parts_of(rows))) == 1:
                 raise
         return self._gather_part_by_part(rows, max_offset)  # out of the clause, which holds on to files
 
+    def find_rows(self, rows: NDArray[np.int64], *, start: int = 0, stop: int | None = None) -> RowsToCopy:
+        """Return rows, any run of which can be copied; see `fast_gather`."""
+        return RowsToCopy(self, _as_row_numbers(rows, (self.num_rows if stop is None else stop) - start) + start)
+
+    def find(self, rows: NDArray[np.int64]) -> FoundRows:
+        """Find rows by number, int64 of shape (n,), and open the parts that they are in."""
+        return FoundRows(self.schema, *self._find_all(rows))
+
     def iter_batches(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows from start up to stop in the record batches that they are in, one part open at a time."""
-        return self._slice(start, stop, keep=False)
+        for number, begin, end in self.spans(start, stop):
+            yield from self._part(number, keep=False).slice(begin, end)
 
     def spans(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
         """Yield (part, first row in it, end row in it) of each part that holds rows from start up to stop."""
@@ -187,6 +213,17 @@ class RowIndex:
     def _part_of(self, row: int) -> int:
         return bisect_right(self._starts, row) - 1
 
+    def _open(self, numbers: Sequence[int]) -> list[BatchIndex]:
+        """Return parts that are all open at once."""
+        fetched = [number for number in numbers if number not in self._parts and self._is_remote(number)]
+        if len(fetched) <= 1:
+            return [self._part(number) for number in numbers]
+        threads = ThreadPoolExecutor(_FETCHED_AT_A_TIME, thread_name_prefix="fetch")
+        try:
+            return list(threads.map(self._part, numbers))
+        finally:
+            threads.shutdown(cancel_futures=True)
+
     def _part(self, number: int, *, keep: bool = True) -> BatchIndex:
         """Return an opened part; `keep` says whether to hold on to one that has just been opened."""
         with self._lock:
@@ -204,16 +241,11 @@ class RowIndex:
             if number in self._parts:  # another thread was faster
                 return
             self._parts[number] = part
-            with _indexes_lock:
-                _indexes.add(self)
+            _add_holder(self)
             self._open_batches += len(part.batches)
             while self._open_batches > _MAX_OPEN_BATCHES and len(self._parts) > 1:
                 _, oldest = self._parts.popitem(last=False)
                 self._open_batches -= len(oldest.batches)
-
-    def _slice(self, start: int, stop: int, *, keep: bool) -> Iterator[pa.RecordBatch]:
-        for number, begin, end in self.spans(start, stop):
-            yield from self._part(number, keep=keep).slice(begin, end)
 
     def _gather_part_by_part(self, rows: NDArray[np.int64], max_offset: int) -> pa.Table:
         """Copy rows where there is no room for all files that they are in: from one part after the other.
@@ -246,13 +278,66 @@ class RowIndex:
         opened = {} if before is None else before.parts
         parts = {first: opened[first] for number in numbers if (first := self._starts[number]) in opened}
         before, opened = None, {}  # the others may be let go
-        for number in numbers:
-            parts[self._starts[number]] = parts.get(self._starts[number]) or self._part(number)
+        missing = [number for number in numbers if self._starts[number] not in parts]
+        parts.update((self._starts[number], part) for number, part in zip(missing, self._open(missing), strict=True))
         with self._lock:
             parts.update((self._starts[number], part) for number, part in self._parts.items())
         layouts = [layout_of(field.type) for field in self.schema]
         self._gather_index = index = GatherIndex(parts, layouts)
         return index, index.find(rows)[0]
+
+
+class RowsToCopy:
+    """Rows of a table, in an order of their own, of which any run can be copied.
+
+    They are found once. Where room is needed for other files, it lets go of its own as the index does, and finds the
+    rows again.
+
+    Args:
+        index: the table.
+        rows: numbers of the rows; int64, shape (n,), n at least 1.
+    """
+
+    def __init__(self, index: RowIndex, rows: NDArray[np.int64]) -> None:
+        self._index = index
+        self._rows = rows
+        self._found: FoundRows | None = None
+        self._ends: NDArray[np.int64] | None = None  # of each row, where those up to it lie one after the other
+
+    def stop_within(self, start: int, max_bytes: int) -> int:
+        """Return how far rows can be copied within so many bytes, about; one row always can.
+
+        Args:
+            start: number of the first, among these rows.
+            max_bytes: the bytes.
+
+        Raises:
+            NoRoomError: there is no room for all files that the rows are in.
+        """
+        if self._ends is None:
+            self._ends = np.cumsum(self._find().num_bytes())
+        before = int(self._ends[start - 1]) if start else 0
+        return max(start + 1, int(self._ends.searchsorted(before + max_bytes, side="right")))
+
+    def copy(self, start: int, stop: int) -> pa.Table:
+        """Copy the rows from start up to stop to one contiguous batch, or to several as `fast_gather` does.
+
+        Raises:
+            NoRoomError: there is no room for all files that the rows are in.
+        """
+        return self._find().copy(start, stop, MAX_OFFSET)
+
+    def let_go(self) -> bool:
+        """Let go of all parts that are kept open; false if there are none."""
+        had_some, self._found = self._found is not None, None
+        return had_some
+
+    def _find(self) -> FoundRows:
+        found = self._found
+        if found is None:
+            found = self._found = self._index.find(self._rows)
+            _add_holder(self)
+        return found
 
 
 def clip_window(offset: int, length: int | None, num_rows: int) -> tuple[int, int]:
@@ -266,6 +351,11 @@ def clip_window(offset: int, length: int | None, num_rows: int) -> tuple[int, in
     start = min(offset, num_rows)
     stop = num_rows if length is None else min(start + max(length, 0), num_rows)
     return start, stop
+
+
+def _add_holder(holder: RowIndex | RowsToCopy) -> None:
+    with _holders_lock:
+        _holders.add(holder)
 
 
 def _as_row_numbers(indices: Iterable[SupportsIndex] | NDArray[np.integer[Any]], num_rows: int) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from raydata_ext.table.operations import (
     Select,
     SetColumn,
 )
-from raydata_ext.table.row_index import RowIndex, clip_window
+from raydata_ext.table.row_index import RowIndex, RowsToCopy, clip_window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -175,6 +175,17 @@ class Table(ABC):
             ValueError: there are no indices.
         """
         return self._index.fast_gather(indices, start=self._start, stop=self._stop)
+
+    def find_rows(self, rows: NDArray[np.int64]) -> RowsToCopy:
+        """Return rows, any run of which can be copied as `fast_gather` does, and of which it is known how large it is.
+
+        Args:
+            rows: numbers of rows, at least one; shape (n,).
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        return self._index.find_rows(rows, start=self._start, stop=self._stop)
 
     def iter_batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows in the record batches that they are in, zero-copy, with one file open at a time."""

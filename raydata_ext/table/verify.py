@@ -11,7 +11,7 @@ from raydata_ext.errors import CorruptFileError
 from raydata_ext.table.ipc_reader import iter_ipc_batches, read_ipc_schema
 from raydata_ext.table.ipc_writer import FileSummary
 
-_CHUNK_BYTES = 4 << 20
+_CHUNK_BYTES = 256 << 10
 
 
 def verify_ipc_file(

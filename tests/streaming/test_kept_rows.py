@@ -50,3 +50,11 @@ def test_rows_have_the_columns_of_all_that_were_kept():
     kept.add(np.arange(2), batch_of([1, 2]))
     kept.add(np.array([9]), pa.record_batch({"x": [1.5]}))
     assert kept.gather(np.array([9, 0])).to_pylist() == [{"y": None, "x": 1.5}, {"y": None, "x": 1.0}]
+
+
+def test_only_the_first_of_large_rows_are_gathered():
+    kept = KeptRows()
+    kept.add(np.arange(9), pa.record_batch({"x": [str(number) * 1000 for number in range(9)]}))
+    assert [len(x) for x in kept.gather(np.array([4, 8, 2]), 2500).column("x").to_pylist()] == [1000, 1000]
+    assert kept.gather(np.array([4, 8, 2]), 1).column("x").to_pylist() == ["4" * 1000]
+    assert kept.gather(np.array([4, 8, 2])).num_rows == 3

@@ -43,6 +43,16 @@ def test_a_batch_above_the_limit_of_bytes_is_halved_until_it_fits():
     assert sizes(cut(BatchFrames(8, 16), [numbers(0, 8)])) == [2, 2, 2, 2]
 
 
+def test_buffers_that_columns_share_count_for_each_of_them_however_the_rows_arrive():
+    column = pa.array(range(8), pa.int64())
+    shared = pa.record_batch({"a": column, "b": column})  # 128 bytes of rows in 64 of memory
+
+    whole = sizes(cut(BatchFrames(8, 100), [shared]))
+    in_halves = sizes(cut(BatchFrames(8, 100), [shared.slice(0, 4), shared.slice(4, 4)]))
+
+    assert whole == in_halves == [4, 4]
+
+
 def test_a_row_above_the_limit_of_bytes_is_a_batch_of_its_own():
     assert sizes(cut(BatchFrames(4, 100), [pa.record_batch({"s": ["a" * 1000, "b", "c", "d"]})])) == [1, 1, 2]
 

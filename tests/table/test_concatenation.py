@@ -20,6 +20,7 @@ from raydata_ext.table import (
     concat_tables,
     list_table_cache_files,
 )
+from raydata_ext.table.concatenation import blocks_of
 
 PLAIN = pa.table({"a": list(range(6)), "b": [f"b{i}" for i in range(6)]})
 
@@ -207,6 +208,8 @@ def test_the_files_behind_a_table_are_listed_once_each(mapped, other):
     assert list_table_cache_files(table) == [mapped.path, other.path]
     assert list_table_cache_files(table.slice(0, 8)) == [mapped.path]
     assert list_table_cache_files(InMemoryTable(PLAIN)) == []
+    assert list(blocks_of(table)) == [block for row_block in table.blocks for block in row_block]
+    assert list(blocks_of(mapped)) == [mapped]
 
 
 def test_only_blocks_can_be_blocks(mapped):

@@ -21,6 +21,7 @@ class Origin:
     """A file and who holds it, of which there may be `ROOM` at a time."""
 
     held: list[str] = []  # noqa: RUF012 - of all of them together
+    lock = threading.Lock()
     others_leave_at: int | None = None
 
     def __init__(self, path):
@@ -32,10 +33,11 @@ class Origin:
             Origin.others_leave_at -= 1
             if Origin.others_leave_at > 0:
                 raise NoRoomError("others use all of it", may_pass=True)
-        if self.path not in Origin.held and len(set(Origin.held)) == ROOM:
-            raise NoRoomError("no room")
-        self.fetched += 1
-        Origin.held.append(self.path)
+        with Origin.lock:
+            if self.path not in Origin.held and len(set(Origin.held)) == ROOM:
+                raise NoRoomError("no room")
+            self.fetched += 1
+            Origin.held.append(self.path)
         return self.path
 
     def release(self):
@@ -113,6 +115,30 @@ def test_rows_of_more_files_than_there_is_room_for_are_gathered_and_sliced(table
     assert joined.fast_gather(rows).column("n").to_pylist() == rows.tolist()
     assert joined.fast_slice(3, 44).column("n").to_pylist() == list(range(3, 47))
     assert [row["n"] for batch in joined.iter_batches() for row in batch.to_pylist()] == list(range(50))
+
+
+@pytest.mark.parametrize("read", ["gather", "slice"])
+def test_files_of_which_rows_are_wanted_together_are_fetched_some_at_a_time(tables, monkeypatch, read):
+    inside, most, lock, company = 0, 0, threading.Lock(), threading.Event()
+
+    def hold(origin):
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        if inside > 1:
+            company.set()
+        company.wait(60)
+        with lock:
+            inside -= 1
+            Origin.held.append(origin.path)
+        return origin.path
+
+    monkeypatch.setattr(Origin, "hold", hold)
+    joined = concat_tables(tables)
+    rows = joined.fast_gather([49, 0, 10, 20, 30]) if read == "gather" else joined.fast_slice(0, 50)
+    assert rows.column("n").to_pylist() == ([49, 0, 10, 20, 30] if read == "gather" else list(range(50)))
+    assert 1 < most <= 4
 
 
 def test_rows_that_somebody_holds_leave_no_room_and_that_is_said(tables):

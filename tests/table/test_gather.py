@@ -104,6 +104,12 @@ def test_rows_of_any_type_are_gathered_from_any_slices(data_type, seed, lengths)
         assert gathered.schema == table.schema
         assert gathered.to_pylist() == [expected[row] for row in rows]
         assert gathered.column("c").num_chunks == 1
+        found = index.find_rows(rows)
+        runs = [found.copy(start, start + 7) for start in range(0, 28, 7)]
+        for run in runs:
+            run.validate(full=True)
+        assert pa.concat_tables(runs).to_pylist() == [expected[row] for row in rows[:28]]
+        assert found.stop_within(5, 1 << 30) == 30
 
 
 def test_indices_may_be_a_list_a_range_or_any_integers_and_keep_order_and_duplicates():
@@ -184,3 +190,39 @@ def test_values_hidden_under_nulls_are_left_behind():
     gathered = RowIndex.of_table(pa.table({"s": column})).fast_gather([0, 1, 2])
     assert gathered.to_pydict() == {"s": ["aaa", None, "aaa"]}
     assert gathered.nbytes < 40
+
+
+@pytest.mark.parametrize(
+    ("column", "row_bytes"),
+    [
+        (pa.array(["x" * 1000] * 20), 1000),
+        (pa.array([["x" * 100] * 10] * 20), 1040),
+        (pa.array([list(range(250))] * 20, pa.large_list(pa.int32())), 1000),
+        (pa.array([[[1] * 125] * 2] * 20, pa.list_(pa.list_(pa.int32()))), 1008),
+        (pa.array([[1] * 250] * 20, pa.list_(pa.int32(), 250)), 1000),
+        (pa.array([{"a": 1, "b": ["x" * 988]}] * 20), 1000),
+        (pa.array([[("k" * 100, "v" * 392)] * 2] * 20, pa.map_(pa.string(), pa.string())), 1000),
+        (pa.array([[True] * 8000] * 20), 1000),
+        (pa.array([["x" * 1000]] * 20, pa.list_view(pa.string())), 1012),
+        (pa.array([b"x" * 1000] * 20, pa.binary(1000)), 1000),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_how_far_rows_can_be_copied_within_some_bytes_is_known_before_they_are(column, row_bytes):
+    table = InMemoryTable(pa.table({"c": column}))
+    found = table.find_rows(np.arange(20)[::-1])
+    assert found.stop_within(0, 5 * row_bytes) == 5
+    assert found.stop_within(5, 5 * row_bytes - 1) == 9
+    assert found.stop_within(5, 5 * row_bytes + 40) == 10
+    assert found.stop_within(19, 1) == 20
+    assert found.stop_within(0, 1) == 1
+
+
+def test_the_sizes_of_damaged_nested_rows_are_an_error_and_not_a_crash():
+    items = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 2**31 - 1, 5], np.int32)), pa.py_buffer(b"abcde")]
+    )
+    outer = pa.py_buffer(np.array([0, 1, 2], np.int32))
+    damaged = pa.Array.from_buffers(pa.list_(pa.string()), 2, [None, outer], children=[items])
+    with pytest.raises(CorruptFileError, match="point outside of their data"):
+        InMemoryTable(pa.table({"c": damaged})).find_rows(np.array([1, 0])).stop_within(0, 100)

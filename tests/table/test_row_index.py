@@ -122,6 +122,17 @@ def test_parts_that_were_not_used_for_long_are_let_go(monkeypatch):
         assert index.fast_gather(wanted).column("n").to_pylist() == wanted.tolist()
 
 
+def test_rows_that_are_to_be_copied_hold_on_to_files_only_until_others_need_the_room():
+    index, opened = in_parts(plain(), [40, 30, 30])
+    found = index.find_rows(np.array([69, 3, 40]))
+    assert found.copy(0, 1).column("n").to_pylist() == [69]
+    assert sorted(opened) == [0, 1]
+    assert module.let_go_of_parts()
+    assert not index._parts
+    assert found.copy(1, 3).column("n").to_pylist() == [3, 40]
+    assert sorted(opened) == [0, 0, 1, 1]
+
+
 def test_many_threads_may_read_one_index():
     table = plain(5000, 50)
     index, _ = in_parts(table, [500] * 10)

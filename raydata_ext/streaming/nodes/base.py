@@ -37,9 +37,13 @@ class Cursor(ABC):
     def next(self) -> Rows | None:
         """The next rows, perhaps none; None at the end, again and again.
 
-        What a pass gives depends on nothing but the node and the position: after `load(state())` it goes on with the
-        same pieces.
+        Which rows come depends on nothing but the node and the position: after `load(state())` it goes on with the
+        same.
         """
+
+    def next_of(self, multiple: int) -> Rows | None:  # noqa: ARG002 - most cursors cannot choose
+        """The same, for one who takes so many rows at once: a multiple of them, where the cursor may choose."""
+        return self.next()
 
     @abstractmethod
     def state(self) -> State:

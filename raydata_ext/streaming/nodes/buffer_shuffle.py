@@ -16,6 +16,7 @@ from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, Wrapper
 from raydata_ext.streaming.nodes.concat import shards_of
 from raydata_ext.streaming.nodes.gather import GatherCursor, open_rows
 from raydata_ext.streaming.nodes.round_robin import RoundRobin
+from raydata_ext.streaming.nodes.table_rounds import open_in_turn
 from raydata_ext.streaming.order import through_buffer
 from raydata_ext.streaming.row_memory import Memory, RowMemory
 from raydata_ext.streaming.row_reader import RowReader
@@ -72,7 +73,7 @@ class BufferShuffle(Wrapper):
     @override
     def open(self, bases: Bases | None) -> Cursor:
         if bases is not None:
-            return ShuffleCursor(self, open_rows(self.incoming(), bases), PIECE_ROWS)
+            return ShuffleCursor(self, open_in_turn(self.incoming(), bases), PIECE_ROWS)
         memory = self._memory()
         return GatherCursor(ShuffleCursor(self, memory, BATCH_ROWS, memory), memory.gather)
 

@@ -1,0 +1,88 @@
+"""Files that know their checksum and are written with one call of the system a batch."""
+
+from __future__ import annotations
+
+import os
+
+import pyarrow as pa
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raydata_ext.table.hashed_file import HashedFile
+
+
+def written(path, *groups: list[bytes]) -> HashedFile:
+    file = HashedFile(path)
+    for group in groups:
+        for data in group:
+            file.sink.write(data)
+        file.write_out()
+    file.close()
+    return file
+
+
+@given(st.lists(st.lists(st.binary(max_size=20), max_size=5), max_size=4))
+def test_the_file_holds_what_was_written_and_knows_its_size_and_checksum(tmp_path_factory, groups) -> None:
+    path = tmp_path_factory.mktemp("hashed") / "file"
+    content = b"".join(data for group in groups for data in group)
+
+    file = written(path, *groups)
+
+    assert path.read_bytes() == content
+    assert (file.num_bytes, file.hexdigest()) == (len(content), xxhash.xxh3_128_hexdigest(content))
+
+
+def test_more_buffers_than_one_call_takes_are_written_too(tmp_path) -> None:
+    buffers = [b"%d," % number for number in range(5000)]
+
+    written(tmp_path / "file", buffers)
+
+    assert (tmp_path / "file").read_bytes() == b"".join(buffers)
+
+
+@pytest.mark.parametrize("most", [1, 3, 7])
+def test_where_the_system_takes_less_than_it_is_given_the_rest_follows(tmp_path, monkeypatch, most: int) -> None:
+    everything = os.writev
+    monkeypatch.setattr(os, "writev", lambda file, buffers: everything(file, [b"".join(buffers)[:most]]))
+
+    file = written(tmp_path / "file", [b"ab", b"", b"cdefg", b"h"])
+
+    assert (tmp_path / "file").read_bytes() == b"abcdefgh"
+    assert file.num_bytes == 8
+
+
+def test_a_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypatch) -> None:
+    batch = pa.record_batch({"n": range(1000), "text": ["words"] * 1000})
+    file = HashedFile(tmp_path / "file")
+    stream = pa.ipc.new_stream(pa.PythonFile(file.sink, mode="w"), batch.schema)
+    calls = []
+    everything = os.writev
+
+    def counted(descriptor, buffers):
+        calls.append([data.address for data in buffers if isinstance(data, pa.Buffer)])
+        return everything(descriptor, buffers)
+
+    monkeypatch.setattr(os, "writev", counted)
+    stream.write_batch(batch)
+    file.write_out()
+    file.close()
+
+    [addresses] = calls
+    assert addresses == [buffer.address for column in batch.columns for buffer in column.buffers() if buffer]
+
+
+def test_what_is_not_written_out_is_not_in_the_file(tmp_path) -> None:
+    file = HashedFile(tmp_path / "file")
+    file.sink.write(b"lost")
+    file.close()
+
+    assert (tmp_path / "file").read_bytes() == b""
+
+
+def test_a_file_that_exists_is_not_replaced(tmp_path) -> None:
+    (tmp_path / "file").write_bytes(b"here")
+
+    with pytest.raises(FileExistsError):
+        HashedFile(tmp_path / "file")
