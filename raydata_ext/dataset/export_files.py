@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from raydata_ext.dataset.export_formats import COMPRESSIONS
 from raydata_ext.dataset.export_task import ExportTask, FileFormat
 from raydata_ext.errors import StoreError
+from raydata_ext.redaction import redacted
 from raydata_ext.store import open_directory
 from raydata_ext.store.directory_files import LocalDirectory
 from raydata_ext.table import parse_temporary_name, temporary_name
@@ -42,9 +43,9 @@ def write_file(
     run: ExportRun,
 ) -> list[str]:
     """Write all rows to one file, and return its path."""
-    task = ExportTask(directory, name, name, tuple(shards), schema, format_)
+    task = ExportTask(directory, name, tuple(shards), schema, format_, place=name)
     _write([task], run)
-    return [task.label]
+    return [task.path]
 
 
 def write_files(
@@ -67,11 +68,11 @@ def write_files(
     names = [f"data-{number:05d}-of-{len(groups):05d}{suffix}" for number in range(len(groups))]
     with _together(directory, suffix, names) as places:
         tasks = [
-            ExportTask(directory, name, place, tuple(group), schema, format_)
+            ExportTask(directory, name, tuple(group), schema, format_, place)
             for name, place, group in zip(names, places, groups, strict=True)
         ]
         _write(tasks, run)
-    return [task.label for task in tasks]
+    return [task.path for task in tasks]
 
 
 def compressed_suffix(path: str, suffixes: tuple[str, ...], compression: str | None) -> tuple[str, str | None]:
@@ -84,7 +85,7 @@ def compressed_suffix(path: str, suffixes: tuple[str, ...], compression: str | N
         for end, name in (("", None), *COMPRESSIONS.items()):
             if path.endswith(suffix + end):
                 if compression is not None and compression != name:
-                    raise ValueError(f"compression is {compression!r}, but {path} says {name or 'none'}")
+                    raise ValueError(f"compression is {compression!r}, but {redacted(path)} says {name or 'none'}")
                 return suffix + end, name
     ends = {name: end for end, name in COMPRESSIONS.items()}
     if compression is not None and compression not in ends:

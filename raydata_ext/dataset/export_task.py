@@ -1,4 +1,4 @@
-"""Tasks that write files for others: what they have in common, and writing one file of another format from shards."""
+"""Writing one file of another format from shards, which appears when it is complete."""
 
 from __future__ import annotations
 
@@ -6,36 +6,18 @@ import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from raydata_ext.engine import FileTask
 from raydata_ext.errors import RaydataError, SchemaError, WriteError
-from raydata_ext.table import cast_batch, temporary_name
+from raydata_ext.table import temporary_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from typing_extensions import Self
-
-    from raydata_ext.engine import Program, Worker
-    from raydata_ext.engine.watch import Watch
-    from raydata_ext.plan import InputShard
-    from raydata_ext.store.directory_files import DirectoryFiles
-
-Outcome = TypeVar("Outcome")
-
-
-class RepeatableTask(Generic[Outcome]):
-    """A task in which no user's function runs, and which is simply done again where its worker died."""
-
-    def recover(self, program: Program) -> Outcome | None:  # noqa: ARG002 - what every task is asked with
-        """Nothing: the work is done again."""
-        return None
-
-    def watched(self, watch: Watch) -> Self:  # noqa: ARG002 - what every task is asked with
-        """Itself: no user's function runs."""
-        return self
+    from raydata_ext.engine import Worker
 
 
 class FileFormat(Protocol):
@@ -52,34 +34,16 @@ class FileFormat(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ExportTask(RepeatableTask[int]):
-    """One file: some shards, one after the other, under the schema of the whole.
+class ExportTask(FileTask[int]):
+    """One file of another format.
 
     Attributes:
-        directory: where the file goes.
-        name: of the file.
-        place: the name under which it is put there, until it gets its own with the others; its own where it is alone.
-        shards: what goes into it.
-        schema: of the rows.
         format: of the file.
+        place: the name under which it is put there, until it gets its own with the others; its own where it is alone.
     """
 
-    directory: DirectoryFiles
-    name: str
-    place: str
-    shards: tuple[InputShard, ...]
-    schema: pa.Schema
     format: FileFormat
-
-    @property
-    def label(self) -> str:
-        """The file as messages name it."""
-        return f"{self.directory.path}/{self.name}"
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return sum(shard.num_bytes for shard in self.shards)
+    place: str
 
     def run(self, worker: Worker) -> int:  # noqa: ARG002 - every task is given its worker
         """Write the file and return its number of rows; an old one of that name stays until the new one is complete."""
@@ -87,7 +51,7 @@ class ExportTask(RepeatableTask[int]):
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal rows
-            for batch in batches_of(self.shards, self.schema):
+            for batch in self.batches():
                 rows += batch.num_rows
                 yield batch
 
@@ -99,14 +63,6 @@ class ExportTask(RepeatableTask[int]):
                     f"{self.label}: a column cannot be written in this format ({error}); remove or convert it first"
                 ) from error
         return rows
-
-
-def batches_of(shards: Sequence[InputShard], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of shards, one after the other, under one schema; no batch is empty."""
-    for shard in shards:
-        for _, batch in shard.read():
-            if batch.num_rows:
-                yield cast_batch(batch, schema, add_missing=True)
 
 
 @contextmanager

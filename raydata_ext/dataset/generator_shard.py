@@ -63,6 +63,11 @@ class GeneratorShard:
         return
 
     @property
+    def home(self) -> str:
+        """None: the rows are made wherever they are asked for."""
+        return ""
+
+    @property
     def digest(self) -> str:
         """Hash of the schema that the rows are brought to."""
         schema = b"" if self.schema is None else self.schema.serialize().to_pybytes()

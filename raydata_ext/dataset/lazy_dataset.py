@@ -83,7 +83,8 @@ class LazyDataset:
         Args:
             function: takes a row (a mapping of column to value) or a batch (of column to list) and returns a mapping,
                 or None for no change; a batch may also be returned as an Arrow table or a DataFrame, in place of all
-                columns. A class is built once a worker and its instance is called.
+                columns. A class is built once a worker and its instance is called. `Counted` sets counts for the report
+                beside any of these.
             with_indices: also give the global row number (a list of them for a batch).
             with_rank: also give the number of the shard.
             input_columns: give the values of these columns as positional arguments in place of the row or batch.

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raydata_ext.dataset.export_task import RepeatableTask, batches_of, published
+from raydata_ext.dataset.export_task import published
 from raydata_ext.dataset.mds_encoding import encode_samples, sample_sizes
 from raydata_ext.dataset.mds_format import MAX_BYTES, MDS_VERSION
+from raydata_ext.engine import FileTask, RepeatableTask, batches_of
 from raydata_ext.errors import SchemaError, StoreError
 from raydata_ext.table import parse_temporary_name
 
@@ -80,37 +81,19 @@ class MeasureTask(RepeatableTask["NDArray[np.uint32]"]):
 
 
 @dataclass(frozen=True, eq=False)
-class MdsShardTask(RepeatableTask["dict[str, Any]"]):
-    """Writes one MDS shard.
+class MdsShardTask(FileTask["dict[str, Any]"]):
+    """Writes one MDS shard, under its name or, where it is compressed, with a suffix.
 
     Attributes:
-        directory: where it goes.
-        name: of the file, before compression.
-        shards: the rows.
-        schema: of the rows.
         format: of the file.
     """
 
-    directory: DirectoryFiles
-    name: str
-    shards: tuple[InputShard, ...]
-    schema: pa.Schema
     format: MdsFormat
-
-    @property
-    def label(self) -> str:
-        """The file as messages name it."""
-        return f"{self.directory.path}/{self.name}"
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return sum(shard.num_bytes for shard in self.shards)
 
     def run(self, worker: Worker) -> dict[str, Any]:  # noqa: ARG002 - every task is given its worker
         """Write it, and return what the index says of it."""
         format_, config = self.format, self.format.config_json
-        batches = [encode_samples(format_.columns, batch, 0) for batch in batches_of(self.shards, self.schema)]
+        batches = [encode_samples(format_.columns, batch, 0) for batch in self.batches()]
         sizes = np.concatenate([np.diff(_offsets(samples)) for samples in batches])
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         offsets += _OFFSET_BYTES * (1 + len(offsets)) + len(config)

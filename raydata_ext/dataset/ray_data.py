@@ -63,7 +63,8 @@ def write_blocks(ray_dataset: Any, cache_dir: CacheDir) -> Dataset:
     if not receipts:
         return _without_rows(ray_dataset, workspace)
     tables = [workspace.store.table(receipt) for receipt in receipts]
-    files = {table.path: KnownFile(receipt.checksum) for table, receipt in zip(tables, receipts, strict=True)}
+    known = [KnownFile(receipt.checksum, home=receipt.host) for receipt in receipts]
+    files = {table.path: file for table, file in zip(tables, known, strict=True)}
     lineage = Lineage(combine("dataset", *(receipt.content_key for receipt in receipts)))
     return Dataset(Parts(joined(tables), lineage, workspace, files))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.plan import TableShard
+from raydata_ext.plan import SharedShard, TableShard
 from raydata_ext.table import ConcatenationTable, InMemoryTable, Table, concat_tables, list_table_cache_files
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ class KnownFile:
     Attributes:
         checksum: of the file; None where it is not told.
         made_of: the inputs that its rows were made of, for messages.
+        home: the host that made it; empty where that is not told.
     """
 
     checksum: str | None
     made_of: tuple[str, ...] = ()
+    home: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class SelectedShard:
         num_bytes: about so many bytes these rows have.
     """
 
-    base: TableShard
+    base: SharedShard
     indices: Indices
     offset: int
     first: int
@@ -68,22 +70,27 @@ class SelectedShard:
     @property
     def label(self) -> str:
         """The rows as messages name them."""
-        return f"{self.base.label}, by indices {self.first}:{self.first + self.num_rows}"
+        return f"{self.base.shard.label}, by indices {self.first}:{self.first + self.num_rows}"
 
     @property
     def sources(self) -> Sequence[str]:
         """The inputs that the rows of the table were made of, or the files that they are mapped from."""
-        return self.base.sources
+        return self.base.shard.sources
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """The mapped files whose content is not told by a receipt."""
-        return self.base.pieces
+        return self.base.shard.pieces
 
     @property
     def num_rows(self) -> int:
         """Rows."""
         return len(self.indices)
+
+    @property
+    def home(self) -> str:
+        """The host that made all of the mapped files, if one did."""
+        return self.base.shard.home
 
     @property
     def digest(self) -> str:
@@ -92,12 +99,12 @@ class SelectedShard:
 
     def identity(self, hash_piece: Callable[[Piece], str | None]) -> str | None:
         """Content of the table, and which of its rows these are."""
-        content = self.base.identity(hash_piece)
+        content = self.base.shard.identity(hash_piece)
         return None if content is None else combine("selection", content, self._digest)
 
     def hash_piece(self, piece: Piece) -> str:
         """Checksum of a mapped file."""
-        return self.base.hash_piece(piece)
+        return self.base.shard.hash_piece(piece)
 
     def read(
         self,
@@ -107,7 +114,7 @@ class SelectedShard:
         size = max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.num_rows // max(1, self.num_bytes)))
         rows = self._rows
         for start in range(0, len(rows), size):
-            for batch in self.base.table.fast_gather(rows[start : start + size]).to_batches():
+            for batch in self.base.shard.table.fast_gather(rows[start : start + size]).to_batches():
                 yield self.label, batch
 
     @property
@@ -164,7 +171,7 @@ def _shards_by_indices(
     table: Table, files: Mapping[str, KnownFile], indices: Indices, max_bytes: int
 ) -> Iterator[InputShard]:
     row_bytes = size_of(table) / max(1, table.num_rows)
-    whole = _shard(table, files)
+    whole = SharedShard(_shard(table, files))
     for start, stop in _cuts(len(indices), int(len(indices) * row_bytes), max_bytes):
         part = indices.slice(start, stop)
         if not list_table_cache_files(table):
@@ -175,7 +182,7 @@ def _shards_by_indices(
         if high - low > (1 - _NARROW) * table.num_rows:
             base, offset = whole, 0
         else:
-            base, offset = _shard(table.slice(low, high - low), files), low
+            base, offset = SharedShard(_shard(table.slice(low, high - low), files)), low
         yield SelectedShard(base, part, offset, start, int((stop - start) * row_bytes))
 
 
@@ -190,7 +197,9 @@ def _row_blocks(table: Table) -> Iterator[Table]:
 def _shard(table: Table, files: Mapping[str, KnownFile]) -> TableShard:
     known = [(path, files[path]) for path in list_table_cache_files(table) if path in files]
     contents = tuple((path, file.checksum) for path, file in known if file.checksum is not None)
-    return TableShard(table, contents, tuple(source for _, file in known for source in file.made_of))
+    homes = {file.home for _, file in known}
+    made_of = tuple(source for _, file in known for source in file.made_of)
+    return TableShard(table, contents, made_of, homes.pop() if len(homes) == 1 else "")
 
 
 def _cuts(num_rows: int, num_bytes: int, max_bytes: int) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from raydata_ext.dataset.output_formats import writes
 from raydata_ext.dataset.sizes import parse_bytes
 from raydata_ext.dataset.token_export import TokenFormat, write_token_files
 from raydata_ext.dataset.token_items import TokenColumn
+from raydata_ext.redaction import redacted
 from raydata_ext.store import open_directory
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class TrainerExports(Columns):
     ) -> list[str]:
         name = os.fspath(prefix)
         if name.endswith((".bin", ".idx", "/")):
-            raise ValueError(f"prefix is {name!r}; give the path of the files without .bin and .idx")
+            raise ValueError(f"prefix is {redacted(name)!r}; give the path of the files without .bin and .idx")
         directory, name = directory_and_name(name, options)
         rows = self.select_columns(column.columns)
         if num_shards is None:

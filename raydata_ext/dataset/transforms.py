@@ -14,6 +14,7 @@ from raydata_ext.dataset.lazy_dataset import LazyDataset
 from raydata_ext.dataset.lineage import Lineage, content_of
 from raydata_ext.dataset.more_rows import MoreRows
 from raydata_ext.dataset.shards import KnownFile, joined, size_of
+from raydata_ext.engine import paused_collection
 from raydata_ext.fingerprint import combine
 from raydata_ext.plan import Chain, Plan, RowNumbers, TableShard
 from raydata_ext.table import InMemoryTable
@@ -37,6 +38,7 @@ class Transforms(MoreRows):
     """Rows made of rows by functions."""
 
     @classmethod
+    @paused_collection()
     def from_results(cls, results: Sequence[ShardResult], workspace: Workspace) -> Self:
         """The results of a run, shard after shard, under one schema.
 
@@ -46,10 +48,11 @@ class Transforms(MoreRows):
         """
         receipts = [result.receipt for result in results]
         shards = [TableShard.of_receipt(workspace.store, receipt) for receipt in receipts]
-        files = {path: KnownFile(sum_, shard.made_of) for shard in shards for path, sum_ in shard.contents}
+        files = {path: KnownFile(sum_, shard.made_of, shard.home) for shard in shards for path, sum_ in shard.contents}
         fingerprint = combine("dataset", *(receipt.content_key for receipt in receipts))
         return cls(Parts(joined([shard.table for shard in shards]), Lineage(fingerprint), workspace, files))
 
+    @paused_collection()
     def lazy(self) -> LazyDataset:
         """A plan that starts from these rows."""
         make: Any = self.from_results  # of a `Dataset`, in the end

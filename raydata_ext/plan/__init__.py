@@ -1,8 +1,9 @@
 """What is to be done, as values; nothing here reads rows.
 
 `steps` are the steps, `workers` what some of them are to run on, `chain` a list of steps with the key of each result
-that is kept, `input_shard` what a plan asks of the shards it starts from (`sources.FileShard`, and `table_shard` for
-rows of a table), `plan` the two together. A `workspace` is a cache directory; `resolution` is a plan held against it:
+that is kept, `input_shard` what a plan asks of the shards it starts from (`sources.FileShard`, `stored_shard` for a
+result, and `table_shard` for rows of a table, which is a `shared_shard` where many shards select from it), `plan` the
+two together. A `workspace` is a cache directory; `resolution` is a plan held against it:
 which results exist, which are missing. `file_parts` are what it knows of how big compressed files are cut; `history`
 keeps what earlier results were made of, and `explanation` says with it why one is missing.
 
@@ -18,6 +19,7 @@ from raydata_ext.plan.file_parts import FilePart, parts_key, read_parts, remembe
 from raydata_ext.plan.input_shard import InputShard
 from raydata_ext.plan.plan import Plan
 from raydata_ext.plan.resolution import Resolution, ShardState, find_results, quarantine_key, resolve
+from raydata_ext.plan.shared_shard import SharedShard, let_go_of_tables
 from raydata_ext.plan.steps import (
     Cache,
     Cast,
@@ -53,6 +55,7 @@ __all__ = [
     "RowNumbers",
     "SelectColumns",
     "ShardState",
+    "SharedShard",
     "Step",
     "StepGroup",
     "StoredShard",
@@ -62,6 +65,7 @@ __all__ = [
     "Workspace",
     "explain",
     "find_results",
+    "let_go_of_tables",
     "parts_key",
     "quarantine_key",
     "read_parts",

@@ -36,6 +36,10 @@ class InputShard(Protocol):
         """Rows, where they are known without reading."""
 
     @property
+    def home(self) -> str:
+        """The host that is likely to have a copy of what is read; empty where any host is as good."""
+
+    @property
     def digest(self) -> str:
         """Hash of how the content becomes rows: format and options."""
 

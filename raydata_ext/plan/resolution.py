@@ -16,7 +16,7 @@ from raydata_ext.plan.history import Origin
 from raydata_ext.sources import CompressedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from raydata_ext.plan.file_parts import FilePart
     from raydata_ext.plan.input_shard import InputShard
@@ -76,7 +76,7 @@ class ShardState:
         if self.keys is None:
             return self
         result = receipts.get(self.keys[-1])
-        prefix = None if result else next(_prefixes(chain, self.keys, receipts), None)
+        prefix = None if result else _prefix(chain, self.keys, receipts)
         return replace(self, result=result, prefix=prefix)
 
     def reached(self, stop: int | None) -> Receipt | None:
@@ -161,13 +161,7 @@ def quarantine_key(key: str) -> str:
     return combine("quarantine", key)
 
 
-def _prefixes(chain: Chain, keys: tuple[str, ...], receipts: dict[str, Receipt]) -> Iterator[tuple[int, Receipt]]:
-    """Kept results before the last, the one that saves most work first."""
-    for count, key in reversed(list(zip(chain.kept, keys, strict=True))[:-1]):
-        if key in receipts and not _loses_positions(chain, count, receipts[key]):
-            yield count, receipts[key]
-
-
-def _loses_positions(chain: Chain, count: int, receipt: Receipt) -> bool:
-    """Whether later steps ask for row numbers, which are no longer to be seen where rows before were set aside."""
-    return receipt.quarantined > 0 and any(step.needs_positions for step in chain.steps[count:])
+def _prefix(chain: Chain, keys: tuple[str, ...], receipts: dict[str, Receipt]) -> tuple[int, Receipt] | None:
+    """The latest kept result before the last, which saves most work."""
+    before_last = reversed(list(zip(chain.kept, keys, strict=True))[:-1])
+    return next(((count, receipts[key]) for count, key in before_last if key in receipts), None)

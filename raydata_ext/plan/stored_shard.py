@@ -42,7 +42,7 @@ class StoredShard:
     @property
     def home(self) -> str:
         """The host that made the result, which has its own copy of it, or has it in memory still."""
-        return self.receipt.worker.rpartition(":")[0]
+        return self.receipt.host
 
     @property
     def pieces(self) -> tuple[Piece, ...]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from raydata_ext.fingerprint import combine, hash_value
+from raydata_ext.redaction import redacted
 from raydata_ext.sources import InputFile, Piece, label_of
-from raydata_ext.table import ConcatenationTable, MemoryMappedTable, Table
+from raydata_ext.table import MemoryMappedTable, Table
+from raydata_ext.table.concatenation import blocks_of
 from raydata_ext.table.verify import checksum_file
 
 if TYPE_CHECKING:
@@ -34,17 +36,21 @@ class TableShard:
         table: the rows.
         contents: checksums of mapped files by path, as far as receipts or manifests tell them.
         made_of: the inputs that the rows were made of, where that is known from receipts.
+        home: the host that made the mapped files, and so is likely to have them or copies of them; empty where that is
+            not known, or several did.
     """
 
     table: Table
     contents: tuple[tuple[str, str], ...] = ()
     made_of: tuple[str, ...] = ()
+    home: str = ""
 
     @classmethod
     def of_receipt(cls, store: Store, receipt: Receipt) -> TableShard:
         """A cached result as the input of what follows."""
         table = store.table(receipt)  # of a remote result a recipe: each node that reads it makes its own copy
-        return cls(table, ((table.path, receipt.checksum),), tuple(str(source["path"]) for source in receipt.inputs))
+        made_of = tuple(str(source["path"]) for source in receipt.inputs)
+        return cls(table, ((table.path, receipt.checksum),), made_of, receipt.host)
 
     @property
     def label(self) -> str:
@@ -54,14 +60,14 @@ class TableShard:
     @property
     def sources(self) -> tuple[str, ...]:
         """The inputs that the rows were made of, or the files that they are mapped from."""
-        mapped = (table.path for table in _leaves(self.table) if isinstance(table, MemoryMappedTable))
+        mapped = (redacted(table.path) for table in blocks_of(self.table) if isinstance(table, MemoryMappedTable))
         return self.made_of or tuple(mapped)
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """The mapped files whose content is not told by a receipt."""
         known = dict(self.contents)
-        tables = [table for table in _leaves(self.table) if isinstance(table, MemoryMappedTable)]
+        tables = [table for table in blocks_of(self.table) if isinstance(table, MemoryMappedTable)]
         return tuple(_piece(table.path) for table in tables if table.path not in known)
 
     @property
@@ -71,7 +77,7 @@ class TableShard:
             table.file_bytes * table.num_rows // max(1, table.file_rows)
             if isinstance(table, MemoryMappedTable)
             else table.nbytes
-            for table in _leaves(self.table)
+            for table in blocks_of(self.table)
         )
 
     @property
@@ -88,7 +94,7 @@ class TableShard:
         """Contents of the mapped files and what was done to them since; rows in memory by value."""
         known = dict(self.contents)
         parts: list[str] = []
-        for table in _leaves(self.table):
+        for table in blocks_of(self.table):
             if not isinstance(table, MemoryMappedTable):
                 parts.append(hash_value(table.table))
                 continue
@@ -112,15 +118,6 @@ class TableShard:
             yield label, pa.RecordBatch.from_pylist([], self.table.schema)
         for batch in self.table.iter_batches():
             yield label, batch
-
-
-def _leaves(table: Table) -> Iterator[Table]:
-    if isinstance(table, ConcatenationTable):
-        for row_block in table.blocks:
-            for block in row_block:
-                yield from _leaves(block)
-    else:
-        yield table
 
 
 def _digest_of(replays: list[OperationState]) -> str:

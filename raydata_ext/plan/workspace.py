@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 import xxhash
 
 from raydata_ext.plan.history import History
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import absolute_place, is_url
 from raydata_ext.sources import IdentityIndex
 from raydata_ext.store import NodeCache, Store
@@ -104,6 +105,9 @@ class Workspace:
     def local_directory(self) -> str:
         """The path, which all workers must see; empty where it is a URL."""
         return "" if is_url(self.path) else self.path
+
+    def __repr__(self) -> str:
+        return f"Workspace({redacted(self.path)!r})"
 
     def __reduce__(self) -> tuple[type[Workspace], tuple[object, ...]]:
         return type(self), (self.path, self.storage_options, self.local_dir, self.max_local_bytes)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from raydata_ext.errors import DamagedInputError
 from raydata_ext.fingerprint import combine
+from raydata_ext.redaction import redacted
 from raydata_ext.sources.compression import EXPANSION, has_compressed_name, is_compressed
 from raydata_ext.sources.formats import infer_format, make_reader
 from raydata_ext.sources.grouping import group_files
@@ -57,6 +58,11 @@ class FileShard:
         return None
 
     @property
+    def home(self) -> str:
+        """None: any host reads a file alike."""
+        return ""
+
+    @property
     def digest(self) -> str:
         """How bytes become rows: the reader's part of a key."""
         return self.reader.digest
@@ -90,9 +96,10 @@ class FileShard:
             ReadError: a file cannot be read, or a row and there is no `on_bad_row`.
         """
         for piece in self.pieces:
+            label = piece.label
             batches = self.reader.read(piece) if on_bad_row is None else self._readable(piece, on_bad_row)
             for batch in batches:
-                yield piece.label, batch
+                yield label, batch
 
     def _readable(self, piece: Piece, on_bad_row: Callable[[str, BadRow], None]) -> Iterator[pa.RecordBatch]:
         """The rows of a piece that can be read. Where nothing can be read any more, the rest counts as one bad row."""
@@ -184,7 +191,9 @@ def scan_files(
         ValueError: format or options are not valid.
     """
     if "data_files" in reader_options:
-        raise TypeError(f"the paths come first, and the format is format={paths!r}; there is no data_files=")
+        raise TypeError(
+            f"the paths come first, and the format is format={redacted(repr(paths))}; there is no data_files="
+        )
     if max_shard_bytes < 1:
         raise ValueError(f"max_shard_bytes is {max_shard_bytes}; it must be at least 1")
     files: Sequence[InputFile] = list_files(paths, exclude=exclude, storage_options=storage_options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from raydata_ext.redaction import redacted
 from raydata_ext.sources.arrow import ArrowReader
 from raydata_ext.sources.compression import SUFFIXES as COMPRESSION_SUFFIXES
 from raydata_ext.sources.csv_file import CsvReader, TsvReader
@@ -72,7 +73,7 @@ def infer_format(files: Sequence[InputFile]) -> str:
     """
     found: dict[str | None, str] = {}
     for file in files:
-        found.setdefault(_format_of(file.name), file.path)
+        found.setdefault(_format_of(file.name), redacted(file.path))
     if len(found) > 1:
         listed = ", ".join(f"{path} ({name or 'unknown'})" for name, path in found.items())
         raise ValueError(f"the files are of several formats: {listed}; narrow the pattern, or set format=")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 import xxhash
 
+from raydata_ext.redaction import redacted
 from raydata_ext.table.ipc_writer import temporary_name
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _bucket_name(piece: Piece) -> str:
 
 
 def _entry_key(piece: Piece) -> str:
-    path = piece.file.path.encode(errors="backslashreplace").decode()
+    path = redacted(piece.file.path).encode(errors="backslashreplace").decode()
     return f"{path}|{piece.start}|{piece.end}"
 
 

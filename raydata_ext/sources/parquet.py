@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotation
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -110,12 +111,13 @@ class ParquetReader(Reader):
             names = [*own, *partitions] if self.columns is None else list(self.columns)
             require_columns(piece, names, [*own, *partitions])
             own = [name for name in names if name not in partitions]
+            as_they_are = not partitions and own == schema.names
             groups = range(piece.start, parquet.metadata.num_row_groups if piece.end is None else piece.end)
             rows = 0
             try:
                 for batch in parquet.iter_batches(BATCH_ROWS, list(groups), columns=own, use_threads=False):
                     rows += batch.num_rows
-                    yield self._with_partitions(piece, batch.select(own), names)
+                    yield batch if as_they_are else self._with_partitions(piece, batch.select(own), names)
             except _DAMAGE as error:
                 raise _damaged(piece, error, _byte_of_row(parquet, groups, rows)) from error
             if not rows:
@@ -133,11 +135,16 @@ class ParquetReader(Reader):
 
 @contextmanager
 def _opened(piece: Piece) -> Iterator[tuple[Any, Any]]:
-    """Open the file of a piece as (bytes, Parquet); what goes wrong with it then is a ReadError."""
-    with piece.file.open() as stream:
+    """Open the file of a piece as (bytes, Parquet); what goes wrong with it then is a ReadError.
+
+    A local file is read by Arrow itself, without a copy through Python. It is not mapped: what was read of a mapped
+    file counts as memory of the process, and a file that is cut meanwhile ends it.
+    """
+    with piece.file.open() as raw:
         try:
-            parquet = pq.ParquetFile(stream, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
-            yield stream, parquet
+            local = pa.OSFile(os.fsencode(piece.file.path)) if piece.file.is_local else None
+            with local or pa.PythonFile(raw, mode="r") as source:
+                yield source, pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
         except _DAMAGE as error:
             raise _damaged(piece, error) from error
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-HASH_BLOCK_BYTES = 4 << 20
+HASH_BLOCK_BYTES = 256 << 10
+"""Bytes that are read and hashed at a time: so few that they are still in the cache of the core when they are hashed,
+and that the same memory takes the next ones."""
+
 UTF8_BOM = b"\xef\xbb\xbf"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.errors import ReadError
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import Retries, StorageOptions, find_file_system, find_version, may_pass
 from raydata_ext.sources.input_file import ETAG, InputFile
 from raydata_ext.sources.local_files import LEFT_OUT_OF_DIRECTORIES, fixed_part
@@ -45,8 +46,8 @@ class RemoteFiles:
                 f"{self.given}: cannot be listed ({type(error).__name__}: {error}); check the URL, the network and the"
                 " credentials"
             ) from error
-        self._infos = {self._fs.unstrip_protocol(info["name"]): info for info in infos if info["type"] == "file"}
-        self.root = None if root is None else self._fs.unstrip_protocol(root)
+        self._infos = {self._url(info["name"]): info for info in infos if info["type"] == "file"}
+        self.root = None if root is None else self._url(root)
         self.paths = sorted(self._infos)
 
     def input_file(self, path: str, name: str) -> InputFile:
@@ -61,9 +62,16 @@ class RemoteFiles:
         directory = self._path
         while directory.strip("/"):
             if self._fs.isdir(directory):
-                return self._fs.unstrip_protocol(directory), len(self._fs.ls(directory, detail=False))
+                return redacted(self._url(directory)), len(self._fs.ls(directory, detail=False))
             directory = posixpath.dirname(directory)
         return None
+
+    def _url(self, path: str) -> str:
+        """The URL of a path, with the user and the host where paths of the file system are without them."""
+        given = self.given.rstrip("/")
+        origin = given.removesuffix(self._path.rstrip("/")) if given.endswith(self._path.rstrip("/")) else ""
+        is_of_host = "://" in origin and not origin.endswith("://")
+        return f"{origin}{path}" if is_of_host else str(self._fs.unstrip_protocol(path))
 
     def _find(self) -> tuple[str | None, list[dict[str, Any]]]:
         fs, path = self._fs, self._path

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from raydata_ext.errors import CorruptFileError, RaydataError, StaleFileError, StoreError
+from raydata_ext.redaction import redacted
 from raydata_ext.store.directory_files import DirectoryFiles, open_directory
 from raydata_ext.store.huggingface_files import (
     INFO_FILE,
@@ -206,7 +207,7 @@ def _read_directory(directory: DirectoryFiles) -> DatasetDirectory:
         if manifest.fingerprint == state.fingerprint:
             _require_files(directory, manifest.shards, MANIFEST_FILE)
             return _from_manifest(directory, manifest, state)
-        logger.warning("%s: %s is of an older dataset and not used", directory.path, MANIFEST_FILE)
+        logger.warning("%s: %s is of an older dataset and not used", redacted(directory.path), MANIFEST_FILE)
     sizes = _sizes(directory, state.file_names, STATE_FILE)
     files = tuple(ShardFile(name, sizes[name]) for name in state.file_names)
     return DatasetDirectory(directory, files, state.fingerprint, None, state.split, state.format)

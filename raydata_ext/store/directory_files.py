@@ -219,7 +219,8 @@ class RemoteDirectory(DirectoryFiles):
     def fetched(self, name: str) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="raydata_ext-") as directory:
             local = Path(directory, Path(name).name)
-            download(f"{self.path}/{name}", local, None, self.storage_options, self.retries)
+            with local.open("wb") as file:
+                download(f"{self.path}/{name}", file, None, self.storage_options, self.retries)
             yield str(local)
 
     def version(self, name: str) -> str:

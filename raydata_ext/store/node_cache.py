@@ -5,6 +5,9 @@ copy holds a *hard link* of its own to it, under `in_use/<host>.<process id>/`, 
 eviction needs no lock: whoever evicts a copy removes its shared name only, and skips copies with further links, since
 removing those would free nothing. Links of processes that have ended are removed when room is needed. Processes that
 want the same copy at the same time wait for the one that fetches it.
+
+A file that is fetched has its full size from the start, as a sparse file, so that whoever makes room next counts it in
+full. One at a time on a machine makes room, takes it, or gives a file another name.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote, unquote
 
 import xxhash
@@ -29,7 +32,7 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from raydata_ext.errors import CorruptFileError, NoRoomError, StoreError
 from raydata_ext.store.orphans import is_orphan, owner_is_gone
-from raydata_ext.table.ipc_writer import temporary_name
+from raydata_ext.table.ipc_writer import parse_temporary_name, temporary_name
 from raydata_ext.table.verify import checksum_file
 
 if TYPE_CHECKING:
@@ -40,8 +43,11 @@ MAX_LOCAL_BYTES_VARIABLE = "RAYDATA_EXT_MAX_LOCAL_BYTES"
 
 _IN_USE = "in_use"
 _LOCKS = "locks"
+_ROOM_LOCK = "room"
 
 _DISK_SHARE_LEFT_FREE = 0.1
+_BLOCK_BYTES = 512
+"""Of `st_blocks`, whatever the blocks of the file system are."""
 
 _holders: Counter[str] = Counter()  # how often this process uses each of its links
 _holders_lock = threading.Lock()
@@ -59,9 +65,10 @@ class NodeCache:
         directory: Where the copies are, on a disk of the machine; made when first needed. None is what the environment
             variable `RAYDATA_EXT_LOCAL_DIR` of the process says, else a directory of the user's own below the system's
             directory for temporary files.
-        max_bytes: Bound of the size of all copies in the directory; several processes that fetch at the same time can
-            exceed it by what they are fetching. None is what `RAYDATA_EXT_MAX_LOCAL_BYTES` says, as a number of bytes
-            or as in `500GB`, else all of the disk but a tenth.
+        max_bytes: Bound of the size of all copies in the directory, those that are being fetched included. Only results
+            that are written there before they go to a store can exceed it, since nobody knows how large they become.
+            None is what `RAYDATA_EXT_MAX_LOCAL_BYTES` says, as a number of bytes or as in `500GB`, else all of the disk
+            but a tenth.
     """
 
     directory: str | None = None
@@ -72,14 +79,14 @@ class NodeCache:
         """The directory on this machine."""
         return Path(self._chosen_directory or default_node_directory()).absolute()
 
-    def hold(self, name: str, num_bytes: int, checksum: str | None, download: Callable[[Path], None]) -> str:
+    def hold(self, name: str, num_bytes: int, checksum: str | None, download: Callable[[BinaryIO], None]) -> str:
         """Return the path of a copy, which stays valid until `release` or the end of this process.
 
         Args:
             name: File name of the copy, which ends in `.arrow`; the same name always stands for the same bytes.
             num_bytes: Size of the file.
             checksum: xxh3-128 of the file, 32 hex digits; None where only its size is known.
-            download: Writes the file to the path it is given; called if there is no copy.
+            download: Writes the bytes to the file it is given, from its begin; called if there is no copy.
 
         Raises:
             NoRoomError: If the copies in use leave no room.
@@ -88,7 +95,7 @@ class NodeCache:
         copy, link = self.path / name, self._link(name)
         if not _hold_link(copy, link, num_bytes):
             self.make_directory()
-            with _locked(self.path / _LOCKS, name):
+            with self._locked(f"{xxhash.xxh3_64_intdigest(name.encode()) & 0xFF:02x}"):
                 if not _hold_link(copy, link, num_bytes):  # nobody fetched it meanwhile
                     self._fetch(copy, link, num_bytes, checksum, download)
         return str(link)
@@ -112,9 +119,10 @@ class NodeCache:
             path: The file.
             name: File name of the copy.
         """
-        path.replace(self.path / name)
-        with contextlib.suppress(StoreError):  # the copy stands; the next fetch says so if there is no room left
-            self._make_room(0)
+        with self._locked(_ROOM_LOCK):
+            path.replace(self.path / name)
+            with contextlib.suppress(StoreError):  # the copy stands; the next fetch says so if there is no room left
+                self._make_room(0)
 
     def make_directory(self) -> Path:
         """Return the directory, after making it if need be.
@@ -141,53 +149,62 @@ class NodeCache:
         return self.path / _IN_USE / owner / name
 
     def _fetch(
-        self, copy: Path, link: Path, num_bytes: int, checksum: str | None, download: Callable[[Path], None]
+        self, copy: Path, link: Path, num_bytes: int, checksum: str | None, download: Callable[[BinaryIO], None]
     ) -> None:
-        self._make_room(num_bytes)
         temporary = temporary_name(copy)
         try:
-            download(temporary)
-            if not _is_whole(temporary, num_bytes, checksum):
-                download(temporary)  # it may have been damaged on its way
-            if not _is_whole(temporary, num_bytes, checksum):
+            self._reserve(temporary, num_bytes)
+            # what is damaged on its way is fetched once more
+            if not any(_fill(temporary, num_bytes, checksum, download) for _ in range(2)):
                 raise CorruptFileError(f"what was fetched is not {num_bytes} bytes of checksum {checksum}")
             if not _hold_link(temporary, link, num_bytes):  # before others see the copy, and could evict it
                 raise StoreError(
                     f"{temporary} was removed while it was in use; nobody else may write to that directory"
                 )
-            temporary.replace(copy)
+            with self._locked(_ROOM_LOCK):  # or whoever counts files might find it under neither name
+                temporary.replace(copy)
         finally:
             temporary.unlink(missing_ok=True)
 
+    def _reserve(self, temporary: Path, num_bytes: int) -> None:
+        """Make room for a file, and take it before anybody else does."""
+        with self._locked(_ROOM_LOCK):
+            self._make_room(num_bytes)
+            with temporary.open("xb") as file:
+                file.truncate(num_bytes)
+
     def _make_room(self, num_bytes: int) -> None:
-        """Remove copies that nobody uses, least recently used first, until there is room for so many bytes."""
+        """Remove copies that nobody uses, least recently used first, until there is room for so many bytes.
+
+        The lock of the room is held.
+        """
         self._remove_leftovers()
-        sizes = {}
-        unused = []
+        found: dict[int, os.stat_result] = {}  # by inode
+        own, unused = set(), []
+        links, this_process = self._link("").parent, (socket.gethostname(), os.getpid())
         for path, status in _files_below(self.path):
-            sizes[status.st_ino] = status.st_size
+            found[status.st_ino] = status
+            if path.parent == links or parse_temporary_name(path.name) == this_process:
+                own.add(status.st_ino)
             if path.parent == self.path and path.suffix == ".arrow" and status.st_nlink == 1:
                 unused.append((status.st_mtime, status.st_size, path))
-        total = sum(sizes.values())
-        limit = self._limit(total)
+        total = sum(status.st_size for status in found.values())
+        limit = self._limit(sum(status.st_blocks * _BLOCK_BYTES for status in found.values()))
         for _, size, path in sorted(unused):
             if total + num_bytes <= limit:
                 break
-            path.unlink(missing_ok=True)
-            total -= size
+            if _evict(path):
+                total -= size
         if total + num_bytes > limit:
             raise NoRoomError(
                 f"{self.path}: no room for {num_bytes} bytes, since {total} of at most {limit} are in use by live "
                 f"processes; raise max_local_bytes ({MAX_LOCAL_BYTES_VARIABLE}), give a larger disk as local_dir "
                 f"({LOCAL_DIR_VARIABLE}), or hold on to fewer rows at a time",
-                may_pass=num_bytes + self._own_bytes() <= limit,
+                may_pass=num_bytes + sum(found[inode].st_size for inode in own) <= limit,
             )
 
-    def _own_bytes(self) -> int:
-        """Size of the copies that this process uses."""
-        return sum(status.st_size for _, status in _files_below(self._link("").parent))
-
-    def _limit(self, total: int) -> int:
+    def _limit(self, allocated: int) -> int:
+        """The bound, where so many bytes of the disk are taken by what is in the directory."""
         if self.max_bytes is not None:
             return self.max_bytes
         if text := os.environ.get(MAX_LOCAL_BYTES_VARIABLE):
@@ -196,7 +213,19 @@ class NodeCache:
             except ValidationError as error:
                 raise StoreError(f"{MAX_LOCAL_BYTES_VARIABLE} is {text!r}; give a size such as 500GB") from error
         disk = shutil.disk_usage(self.path)
-        return total + max(0, disk.free - int(disk.total * _DISK_SHARE_LEFT_FREE))
+        return allocated + max(0, disk.free - int(disk.total * _DISK_SHARE_LEFT_FREE))
+
+    @contextlib.contextmanager
+    def _locked(self, lock: str) -> Iterator[None]:
+        """Keep others on this machine, threads too, out of what one at a time may do. A lock ends with its process."""
+        directory = self.path / _LOCKS
+        directory.mkdir(parents=True, exist_ok=True)
+        with (directory / lock).open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child that was forked has the file open
 
     def _remove_leftovers(self) -> None:
         """Remove what processes that have ended were writing, and their links."""
@@ -215,18 +244,6 @@ class NodeCache:
 def default_node_directory() -> str:
     """Return the user's own directory for copies, in the system's directory for temporary files."""
     return str(Path(tempfile.gettempdir(), f"raydata_ext-{os.getuid()}"))
-
-
-@contextlib.contextmanager
-def _locked(directory: Path, name: str) -> Iterator[None]:
-    """Keep others on this machine, threads too, from fetching the same copy. A lock ends with its process."""
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / f"{xxhash.xxh3_64_intdigest(name.encode()) & 0xFF:02x}").open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child that was forked has the file open, too
 
 
 def _hold_link(copy: Path, link: Path, num_bytes: int) -> bool:
@@ -263,8 +280,26 @@ def _make_link(copy: Path, link: Path, num_bytes: int) -> bool:
     return True
 
 
-def _is_whole(path: Path, num_bytes: int, checksum: str | None) -> bool:
-    return path.stat().st_size == num_bytes and checksum in (None, checksum_file(path))
+def _evict(copy: Path) -> bool:
+    """Remove the shared name of a copy; whether that freed it, which it does not if it has come into use meanwhile."""
+    try:
+        file = os.open(copy, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        copy.unlink(missing_ok=True)
+        return os.fstat(file).st_nlink == 0
+    finally:
+        os.close(file)
+
+
+def _fill(path: Path, num_bytes: int, checksum: str | None, download: Callable[[BinaryIO], None]) -> bool:
+    """Write a file that has its size already; whether it is what it should be then."""
+    with path.open("r+b") as file:
+        file.truncate(num_bytes)  # an earlier try may have made it longer
+        download(file)
+        is_whole = file.tell() == num_bytes
+    return is_whole and checksum in (None, checksum_file(path))
 
 
 def _files_below(directory: Path) -> Iterator[tuple[Path, os.stat_result]]:

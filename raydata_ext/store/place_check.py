@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raydata_ext.errors import RaydataError, StoreError
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import Retries, StorageOptions, absolute_place, find_file_system, is_url
 from raydata_ext.store.dataset_directory import verify_dataset_directory
 from raydata_ext.store.directory_files import open_directory
@@ -40,7 +41,7 @@ def verify_place(path: str | os.PathLike[str], storage_options: StorageOptions |
             try:
                 verify_ipc_file(local)
             except RaydataError as error:
-                yield f"{place}: {error}" if is_url(place) else str(error)
+                yield redacted(f"{place}: {error}") if is_url(place) else str(error)
         return
     directory = open_directory(place, storage_options)
     splits = directory.read(SPLITS_FILE)
@@ -48,13 +49,15 @@ def verify_place(path: str | os.PathLike[str], storage_options: StorageOptions |
         for name in split_names(splits):
             yield from verify_place(f"{place}/{check_member_name(name)}", storage_options)
     elif directory.read(STATE_FILE) is not None:
-        yield from (f"{place}/{file.name}: {problem}" for file, problem in verify_dataset_directory(directory))
+        yield from (
+            redacted(f"{place}/{file.name}: {problem}") for file, problem in verify_dataset_directory(directory)
+        )
     else:
         store = Store.open(place, storage_options=storage_options)
         report = verify(store)
         if not report.checked and not store.files.directories():
             raise StoreError(f"{place}: there is no dataset directory, cache directory or Arrow file; check the path")
-        yield from (f"{place}: {entry.key}: {entry.problem}" for entry in report.bad)
+        yield from (redacted(f"{place}: {entry.key}: {entry.problem}") for entry in report.bad)
 
 
 def is_file(place: str, storage_options: StorageOptions | None = None) -> bool:

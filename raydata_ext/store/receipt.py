@@ -84,6 +84,11 @@ class Receipt:
         return self.file or plain_file_name(self.key)
 
     @property
+    def host(self) -> str:
+        """Name of the host that made it; empty where that is not known."""
+        return self.worker.rpartition(":")[0]
+
+    @property
     def content_key(self) -> str:
         """What stands for the rows: the key, and the checksum where rows were set aside, for that may go otherwise."""
         return f"{self.key}-{self.checksum}" if self.quarantined else self.key

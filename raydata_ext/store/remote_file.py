@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from raydata_ext.errors import CorruptFileError, StoreError
 from raydata_ext.remote import Retries, StorageOptions
 from raydata_ext.store.transfer import download
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from raydata_ext.store.node_cache import NodeCache
 
 
@@ -56,5 +54,5 @@ class RemoteFile:
         """Say that one that holds the copy needs it no longer."""
         self.copies.release(self.copy_name)
 
-    def _download(self, target: Path) -> None:
+    def _download(self, target: BinaryIO) -> None:
         download(self.url, target, self.num_bytes, self.storage_options, self.retries)

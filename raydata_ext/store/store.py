@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raydata_ext.errors import StoreError
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import Retries, absolute_place, is_url
 from raydata_ext.store.local_entries import LocalEntries
 from raydata_ext.store.node_cache import NodeCache
@@ -241,7 +242,7 @@ class Store:
         return found
 
     def _warn(self, directory: str, key: str, problem: str) -> None:
-        place = f"{self.files.root}/{directory}/{key}.json"
+        place = redacted(f"{self.files.root}/{directory}/{key}.json")
         logger.warning("cache entry %s is not used and will be computed again: %s", place, problem)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import xxhash
 
@@ -18,12 +18,12 @@ _BLOCK_BYTES = 8 << 20
 _OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "cos", "tos"})
 
 
-def download(url: str, target: Path, num_bytes: int | None, options: StorageOptions, retries: Retries) -> None:
+def download(url: str, target: BinaryIO, num_bytes: int | None, options: StorageOptions, retries: Retries) -> None:
     """Copy a file to this machine, going on where the connection breaks off.
 
     Args:
         url: The file.
-        target: Path of the copy; it is replaced.
+        target: What is written to.
         num_bytes: Size of the file; None if not known.
         options: Of the file system.
         retries: How often each part is tried.
@@ -32,9 +32,9 @@ def download(url: str, target: Path, num_bytes: int | None, options: StorageOpti
         StoreError: If it cannot be read.
         FileNotFoundError: If there is no such file.
     """
-    with _opened(url, num_bytes, options, retries) as stream, target.open("wb") as copy:
+    with _opened(url, num_bytes, options, retries) as stream:
         while block := stream.read(_BLOCK_BYTES):
-            copy.write(block)
+            target.write(block)
 
 
 def remote_checksum(url: str, num_bytes: int | None, options: StorageOptions, retries: Retries) -> str:

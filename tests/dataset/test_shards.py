@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import socket
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from raydata_ext.dataset import Dataset, concatenate_datasets, load_from_disk
-from raydata_ext.dataset.shards import SelectedShard, shards_of
-from raydata_ext.table import ShardWriter
+from raydata_ext.dataset.indices import Indices
+from raydata_ext.dataset.shards import KnownFile, SelectedShard, shards_of
+from raydata_ext.plan import let_go_of_tables
+from raydata_ext.table import ShardWriter, memory_mapped
+from raydata_ext.table.ipc_reader import open_ipc_file
 
 LENGTH = 20_000
 SMALL = 100_000
@@ -90,6 +94,53 @@ def test_a_shard_of_files_travels_without_rows(big):
     for shard in cut(big.shuffle(seed=1)):
         assert len(pickle.dumps(shard)) < 60_000
         assert numbers([pickle.loads(pickle.dumps(shard))]) == numbers([shard])
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Paths of the files that tables open, one after the other."""
+    paths = []
+
+    def open_and_note(path, **options):
+        paths.append(path)
+        return open_ipc_file(path, **options)
+
+    monkeypatch.setattr(memory_mapped, "open_ipc_file", open_and_note)
+    yield paths
+    let_go_of_tables()
+
+
+def test_whoever_is_given_one_shard_after_the_other_of_a_mapping_opens_each_file_once(big, opened):
+    shuffled = big.shuffle(seed=1)
+    sent = [pickle.dumps(shard) for shard in cut(shuffled)]
+    read = [number for one in sent for number in numbers([pickle.loads(one)])]
+    assert read == list(shuffled["n"])
+    opened.clear()
+    assert [number for one in sent for number in numbers([pickle.loads(one)])] == read
+    assert opened == []
+    let_go_of_tables()
+    assert [number for one in sent for number in numbers([pickle.loads(one)])] == read
+    assert sorted(opened) == sorted(file["filename"] for file in big.cache_files)
+
+
+def test_a_shard_tells_the_host_that_made_its_files_where_one_host_made_them_all(big):
+    parts = big.map(lambda row: {"m": row["n"]}, executor="inline").parts
+    paths = [shard.table.path for shard in shards_of(parts.table, parts.files)]
+    here = socket.gethostname()
+    homes = {
+        (first, second): [
+            shard.home
+            for rows in (None, Indices.of(np.arange(LENGTH + 10)[::-1].copy(), big.parts.workspace.store))
+            for shard in shards_of(parts.table, dict(zip(paths, map(made_by, (first, second)), strict=True)), rows)
+        ]
+        for first, second in (("x", "x"), ("x", "y"), ("", ""))
+    }
+    assert homes == {("x", "x"): ["x"] * 3, ("x", "y"): ["x", "y", ""], ("", ""): [""] * 3}
+    assert [shard.home for shard in shards_of(parts.table, parts.files)] == [here, here]
+
+
+def made_by(host):
+    return KnownFile("0" * 32, home=host)
 
 
 def test_rows_in_memory_are_cut_too_and_travel_alone(tmp_path):

@@ -46,3 +46,4 @@ def test_a_workspace_travels_with_all_that_it_was_made_of(tmp_path: Path) -> Non
     )
     assert again.store.files.storage_options == workspace.storage_options
     assert "hunter2" not in repr(again)
+    assert "hunter2" not in repr(Workspace("https://me:hunter2@host/cache"))

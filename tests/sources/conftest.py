@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
+import lzma
 from typing import TYPE_CHECKING
 
 import fsspec
+import pyarrow as pa
 import pytest
 
 from raydata_ext.sources import InputFile, Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+_COMPRESS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lambda data: lzma.compress(data, preset=0),
+    "zst": lambda data: pa.compress(data, codec="zstd", asbytes=True),
+    "lz4": lambda data: pa.compress(data, codec="lz4", asbytes=True),
+}
 
 
 def input_file(path: Path, name: str | None = None) -> InputFile:
@@ -30,6 +43,18 @@ def write(tmp_path: Path):
         return input_file(path)
 
     return write
+
+
+@pytest.fixture(params=_COMPRESS)
+def codec(request: pytest.FixtureRequest) -> str:
+    """The suffix of each compression in turn."""
+    return request.param
+
+
+@pytest.fixture
+def compress(codec: str) -> Callable[[bytes], bytes]:
+    """Compresses bytes: a member or frame."""
+    return _COMPRESS[codec]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,16 @@ def partitioned(root: Path) -> Path:
     table = pa.table({"n": [1, 2, 3, 4], "year": [2023, 2023, 2024, 2024], "lang": ["de", "en", "de", None]})
     pq.write_to_dataset(table, root, partition_cols=["year", "lang"])
     return root
+
+
+def test_a_file_whose_name_is_not_utf8_is_read_and_hashed(tmp_path: Path, rows) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.parquet")
+    with path.open("wb") as file:
+        pq.write_table(numbers(3), file)
+    [file] = list_files(tmp_path)
+
+    assert rows(READER, file) == numbers(3).to_pylist()
+    assert len(READER.hash_piece(*READER.split(file, 1))) == 32
 
 
 def test_directories_of_key_and_value_are_typed_columns(tmp_path: Path) -> None:

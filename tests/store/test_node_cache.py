@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import socket
 import subprocess
@@ -36,9 +38,9 @@ class Remote:
         return xxhash.xxh3_128_hexdigest(self.content(number))
 
     def hold(self, cache, number):
-        def download(path):
+        def download(file):
             self.fetched.append(number)
-            path.write_bytes(self.content(number))
+            file.write(self.content(number))
 
         return Path(cache.hold(self.name(number), SIZE, self.checksum(number), download))
 
@@ -57,6 +59,17 @@ def files(cache):
     return [path for path in cache.path.rglob("*") if path.is_file() and path.parent.name != "locks"]
 
 
+def total_bytes(directory):
+    """Of all files below a directory, each counted once however many names it has."""
+    sizes = {}
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # of another name by now, or gone
+                status = Path(parent, name).stat()
+                sizes[status.st_ino] = status.st_size
+    return sum(sizes.values())
+
+
 def copies(cache):
     return sorted(int(path.name[:32], 16) for path in Path(cache.directory).glob("*.arrow"))
 
@@ -73,7 +86,7 @@ def test_a_copy_is_found_again_after_a_restart(cache, remote):
 import pathlib
 from raydata_ext.store.node_cache import NodeCache
 cache = NodeCache({cache.directory!r}, {cache.max_bytes})
-cache.hold({remote.name(1)!r}, {SIZE}, {remote.checksum(1)!r}, lambda path: path.write_bytes({remote.content(1)!r}))
+cache.hold({remote.name(1)!r}, {SIZE}, {remote.checksum(1)!r}, lambda file: file.write({remote.content(1)!r}))
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
     assert remote.hold(cache, 1).read_bytes() == remote.content(1)
@@ -141,7 +154,7 @@ def test_another_process_keeps_its_copies(cache, remote):
 import sys
 from raydata_ext.store.node_cache import NodeCache
 cache = NodeCache({cache.directory!r}, {cache.max_bytes})
-cache.hold({remote.name(1)!r}, {SIZE}, {remote.checksum(1)!r}, lambda path: path.write_bytes({remote.content(1)!r}))
+cache.hold({remote.name(1)!r}, {SIZE}, {remote.checksum(1)!r}, lambda file: file.write({remote.content(1)!r}))
 print("held", flush=True)
 sys.stdin.readline()
 """
@@ -180,20 +193,20 @@ def test_a_copy_of_another_size_is_fetched_anew(cache, remote):
 
 def test_what_was_damaged_on_its_way_is_fetched_once_more(cache, remote):
     contents = [b"x" * SIZE, remote.content(1)]
-    path = cache.hold(remote.name(1), SIZE, remote.checksum(1), lambda path: path.write_bytes(contents.pop(0)))
+    path = cache.hold(remote.name(1), SIZE, remote.checksum(1), lambda file: file.write(contents.pop(0)))
     assert Path(path).read_bytes() == remote.content(1)
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * SIZE, b"\1" * (SIZE - 1)])
 def test_other_bytes_than_the_receipt_says_never_become_a_copy(cache, remote, content):
     with pytest.raises(CorruptFileError, match="what was fetched is not 1000 bytes of checksum"):
-        cache.hold(remote.name(1), SIZE, remote.checksum(1), lambda path: path.write_bytes(content))
+        cache.hold(remote.name(1), SIZE, remote.checksum(1), lambda file: file.write(content))
     assert files(cache) == []
 
 
 def test_a_download_that_fails_leaves_nothing_behind(cache, remote):
-    def fail(path):
-        path.write_bytes(b"half")
+    def fail(file):
+        file.write(b"half")
         raise StoreError("unreachable")
 
     with pytest.raises(StoreError, match="unreachable"):
@@ -221,23 +234,78 @@ def test_many_threads_that_want_the_same_copies_all_get_them(tmp_path, remote):
     assert sorted(remote.fetched) == list(range(20))
 
 
-def test_processes_that_crowd_each_other_out_always_read_what_they_hold(tmp_path):
+def test_what_is_being_fetched_counts_in_full(cache, remote):
+    """Each download but the last begins another one before it has written a byte."""
+    sizes = []
+
+    def fetch(number):
+        def download(file):
+            sizes.append(total_bytes(cache.path))
+            if number < 4:
+                fetch(number + 1)
+            file.write(remote.content(number))
+
+        cache.hold(remote.name(number), SIZE, remote.checksum(number), download)
+
+    with pytest.raises(NoRoomError, match=r"no room for 1000 bytes.*3000 of at most 3000") as caught:
+        fetch(1)
+    assert not caught.value.may_pass
+    assert sizes == [SIZE, 2 * SIZE, 3 * SIZE]
+    assert files(cache) == []
+    fetch(4)
+    assert copies(cache) == [4]
+
+
+def test_processes_and_threads_that_crowd_each_other_out_keep_to_the_bound_and_read_what_they_hold(tmp_path):
+    cache = NodeCache(str(tmp_path / "copies"), 100_000)
     program = f"""
-import sys, random, pathlib, xxhash
+import random, sys, threading, time, pathlib, xxhash
+from raydata_ext.errors import NoRoomError
 from raydata_ext.store.node_cache import NodeCache
-cache = NodeCache({str(tmp_path / "copies")!r}, 40_000)
-generator = random.Random(int(sys.argv[1]))
-for _ in range(150):
-    number = generator.randrange(8)
-    content = bytes([number]) * 10_000
-    checksum = xxhash.xxh3_128_hexdigest(content)
-    name = f"{{number:032x}}-{{checksum}}.arrow"
-    path = cache.hold(name, len(content), checksum, lambda path: path.write_bytes(content))
-    assert pathlib.Path(path).read_bytes() == content
-    cache.release(name)
+
+cache, held, crowded = NodeCache({cache.directory!r}, {cache.max_bytes}), [], []
+
+def work(seed):
+    generator = random.Random(seed)
+    for _ in range(40):
+        number = generator.randrange(12)
+        content = bytes([number]) * (10_000 + 3_000 * number)
+        checksum = xxhash.xxh3_128_hexdigest(content)
+        name = f"{{number:032x}}-{{checksum}}.arrow"
+
+        def download(file):
+            for start in range(0, len(content), 9_000):
+                file.write(content[start : start + 9_000])
+                file.flush()
+                time.sleep(0)
+
+        try:
+            path = cache.hold(name, len(content), checksum, download)
+        except NoRoomError:
+            crowded.append(name)
+            continue
+        time.sleep(0)
+        held.append(pathlib.Path(path).read_bytes() == content)
+        cache.release(name)
+
+threads = [threading.Thread(target=work, args=(10 * int(sys.argv[1]) + number,)) for number in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert all(held) and len(held) > 30 and len(held) + len(crowded) == 120, (len(held), len(crowded))
 """
     started = [subprocess.Popen([sys.executable, "-c", program, str(seed)]) for seed in range(3)]
-    assert [process.wait(timeout=120) for process in started] == [0, 0, 0]
+    room = cache.make_directory() / "locks" / "room"
+    room.parent.mkdir(exist_ok=True)
+    sizes, pause = [], threading.Event()
+    while any(process.poll() is None for process in started):
+        pause.wait(0.002)
+        with room.open("ab") as lock:  # nobody makes room, or takes it, while this one looks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            sizes.append(total_bytes(cache.path))
+    assert [process.returncode for process in started] == [0, 0, 0]
+    assert 0 < max(sizes) <= cache.max_bytes
 
 
 @pytest.fixture
