@@ -16,11 +16,10 @@ import json
 import os
 import random
 import sysconfig
-import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -28,13 +27,11 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 import pyarrow as pa
 import pyarrow.json as pj
 import ray
+from timing import Timing, timed
 
 from raydata_ext import scan_dataset
 from raydata_ext.engine import Engine, run_all
 from raydata_ext.plan import Workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BLOCK_BYTES = 4 << 20
 CODECS = {"zst": "zstd", "gz": "gzip"}
@@ -136,24 +133,10 @@ def write_corpus(path: Path, total: int, codec: str) -> None:
             number += 1
 
 
-def timed(action: Callable[[], object]) -> Timing:
-    started, cpu = time.perf_counter(), time.process_time()
-    action()
-    return Timing(time.perf_counter() - started, time.process_time() - cpu)
-
-
 def show(name: str, timing: Timing, total: int, plain: Timing, *, in_process: bool = False) -> None:
     cpu = f"{timing.cpu:8.2f} {timing.cpu / plain.cpu:7.2f}" if in_process else ""
     rate, ratio = total / 1e6 / timing.seconds, timing.seconds / plain.seconds
     print(f"{name:42s} {timing.seconds:7.2f} {rate:6.0f} {ratio:7.2f} {cpu}".rstrip(), flush=True)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds by the clock, and of CPU time of this process."""
-
-    seconds: float
-    cpu: float
 
 
 if __name__ == "__main__":

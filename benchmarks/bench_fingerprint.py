@@ -7,12 +7,12 @@ fingerprint of bytes costs more than `MAX_RATIO` times a plain xxh3 of them.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import xxhash
+from timing import fastest
 
 from raydata_ext.fingerprint import fingerprint, hash_value
 
@@ -23,12 +23,7 @@ MAX_RATIO = 3.0
 
 
 def seconds(function: Callable[[], object], repeats: int = 5) -> float:
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best
+    return fastest(repeats, function).seconds
 
 
 def closure_over(array: np.ndarray) -> Callable[[int], object]:

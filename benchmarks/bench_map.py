@@ -20,8 +20,9 @@ import os
 import random
 import sysconfig
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
 import ray.data
+from timing import Timing, timed
 
 from raydata_ext import scan_dataset
 from raydata_ext.engine import Engine, run_all
@@ -63,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=309_000, help="rows of about 1 kB")
     parser.add_argument("--small", action="store_true", help="30,000 rows")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of those that start nothing; the fastest counts")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of those that start nothing; the median counts")
     parser.add_argument("--only-inline", action="store_true", help="the plain loop and ours inline")
     arguments = parser.parse_args()
     rows = 30_000 if arguments.small else arguments.rows
@@ -82,9 +84,13 @@ def main() -> None:
 
 def bench_from_parquet(directory: Path, paths: Sequence[Path], repeats: int, pool: Engine | None) -> None:
     print(f"{'batches, from Parquet':34s}  seconds  x/core CPU sec. x/core")
-    plain = fastest(repeats, directory, lambda out: plain_batches(paths, parquet_batches, out))
+    plain, inline = in_turn(
+        repeats,
+        directory,
+        lambda out: plain_batches(paths, parquet_batches, out),
+        lambda out: mapped(scan(paths, out)).collect(executor="inline"),
+    )
     show("plain pyarrow loop, one core", plain, plain, 1)
-    inline = fastest(repeats, directory, lambda out: mapped(scan(paths, out)).collect(executor="inline"))
     show("ours inline", inline, plain, 1)
     if pool is not None:
         plan = mapped(scan(paths, directory / "ray"))
@@ -96,16 +102,16 @@ def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool:
     print("\nbatches, from Arrow")
     loaded = scan(paths, directory / "arrow").collect(executor="inline")
     files = [Path(file["filename"]) for file in loaded.cache_files]
-    plain = fastest(repeats, directory, lambda out: plain_batches(files, arrow_batches, out))
-    show("plain pyarrow loop, one core", plain, plain, 1)
-    inline = fastest(repeats, directory, lambda out: mapped(moved(loaded, out)).collect(executor="inline"))
-    show("ours inline", inline, plain, 1)
     data = hugging_face(paths, directory / "huggingface")
-    theirs = fastest(
+    plain, inline, theirs = in_turn(
         repeats,
         directory,
+        lambda out: plain_batches(files, arrow_batches, out),
+        lambda out: mapped(moved(loaded, out)).collect(executor="inline"),
         lambda out: data.map(batch_function, batched=True, cache_file_name=str(out / "data.arrow")),
     )
+    show("plain pyarrow loop, one core", plain, plain, 1)
+    show("ours inline", inline, plain, 1)
     show("Hugging Face map", theirs, plain, 1)
     if pool is not None:
         plan = mapped(loaded.lazy())
@@ -123,8 +129,12 @@ def bench_rows(directory: Path, paths: Sequence[Path], repeats: int, rows: int) 
         ("map", plain_row_map, lambda lazy: lazy.map(row_function)),
         ("filter", plain_row_filter, lambda lazy: lazy.filter(row_predicate)),
     ):
-        theirs = fastest(repeats, directory, lambda out, plain=plain: plain(paths, out))
-        mine = fastest(repeats, directory, lambda out, ours=ours: ours(scan(paths, out)).collect(executor="inline"))
+        theirs, mine = in_turn(
+            repeats,
+            directory,
+            lambda out, plain=plain: plain(paths, out),
+            lambda out, ours=ours: ours(scan(paths, out)).collect(executor="inline"),
+        )
         print(f"{name:12s} plain loop {theirs.cpu / rows * 1e6:6.2f}   ours {mine.cpu / rows * 1e6:6.2f}")
 
 
@@ -240,19 +250,20 @@ def write_corpus(directory: Path, rows: int) -> list[Path]:
     return paths
 
 
-def fastest(repeats: int, directory: Path, action: Callable[[Path], Any]) -> Timing:
-    """The fastest of several runs in this process, each with an empty directory to write to."""
-    runs = []
+def in_turn(repeats: int, directory: Path, *actions: Callable[[Path], Any]) -> list[Timing]:
+    """The median of several runs of each in this process, each run with an empty directory to write to.
+
+    They take turns, so that what else the machine does meets all of them alike.
+    """
+    runs: list[list[Timing]] = [[] for _ in actions]
     for _ in range(repeats):
-        with TemporaryDirectory(dir=directory) as output:
-            runs.append(timed(lambda output=output: action(Path(output))))
-    return Timing(min(run.seconds for run in runs), min(run.cpu for run in runs))
-
-
-def timed(action: Callable[[], Any]) -> Timing:
-    started, cpu = time.perf_counter(), time.process_time()
-    action()
-    return Timing(time.perf_counter() - started, time.process_time() - cpu)
+        for action, timings in zip(actions, runs, strict=True):
+            with TemporaryDirectory(dir=directory) as output:
+                timings.append(timed(lambda action=action, output=output: action(Path(output))))
+    return [
+        Timing(median(timing.seconds for timing in timings), median(timing.cpu for timing in timings))
+        for timings in runs
+    ]
 
 
 def show(name: str, timing: Timing, plain: Timing, cores: int, note: str = "") -> None:
@@ -260,14 +271,6 @@ def show(name: str, timing: Timing, plain: Timing, cores: int, note: str = "") -
     ratio = f"{timing.seconds * cores / plain.seconds:7.2f}"
     cpu = f"{timing.cpu:8.3f} {timing.cpu / plain.cpu:7.2f}" if cores == 1 else " " * 16
     print(f"{name:34s} {timing.seconds:8.3f} {ratio} {cpu}   {note}".rstrip(), flush=True)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds by the clock, and of CPU time of this process."""
-
-    seconds: float
-    cpu: float
 
 
 if __name__ == "__main__":

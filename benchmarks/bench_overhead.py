@@ -23,7 +23,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -35,12 +34,13 @@ os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
 import datasets
 import ray
 import ray.data
+from timing import Timing, timed
 
 from raydata_ext import scan_dataset
 from raydata_ext.engine import Engine, run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 WORKERS = 2
 LARGEST_SHARD = 60
@@ -161,22 +161,8 @@ def scan(paths: Sequence[Path], cache: Path) -> Any:
     return scan_dataset([str(path) for path in paths], cache_dir=cache, max_shard_bytes=LARGEST_SHARD).map(length)
 
 
-def timed(action: Callable[[], Any]) -> Timing:
-    started, cpu = time.perf_counter(), time.process_time()
-    action()
-    return Timing(time.perf_counter() - started, time.process_time() - cpu)
-
-
 def show(name: str, timing: Timing, count: int) -> None:
     print(f"{name:47s} {timing.seconds:8.2f} {timing.seconds / count * 1000:8.2f} {timing.cpu:9.2f}", flush=True)
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds by the clock, and of CPU time."""
-
-    seconds: float
-    cpu: float
 
 
 if __name__ == "__main__":

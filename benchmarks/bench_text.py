@@ -8,11 +8,11 @@ process, which other work on the machine does not change much.
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from timing import fastest
 
 from raydata_ext.table import InMemoryTable
 from raydata_ext.text import ArrowTokenDataset, Dictionary, LanguagePairDataset, MaskTokensDataset, TokenBlockDataset
@@ -28,12 +28,7 @@ COLLATE_US = 1.0
 
 
 def seconds(function: Callable[[], object], repeats: int = 7) -> float:
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        best = min(best, time.process_time() - start)
-    return best
+    return fastest(repeats, function).cpu
 
 
 def tokens(rows: int, seed: int) -> ArrowTokenDataset:

@@ -25,7 +25,7 @@ from raydata_ext.dataset import (
     scan_dataset,
     split_dataset_by_node,
 )
-from raydata_ext.engine import Workers
+from raydata_ext.engine import Counted, Workers
 from raydata_ext.feed import StreamingCoordinator, TrainerFeed
 from raydata_ext.plan import Workspace
 from raydata_ext.streaming import IterableDataset
@@ -33,6 +33,7 @@ from raydata_ext.streaming import IterableDataset
 __version__ = "0.1.0"
 
 __all__ = [
+    "Counted",
     "Dataset",
     "DatasetDict",
     "IterableDataset",

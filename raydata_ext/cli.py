@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from raydata_ext.dataset import DatasetDict, load_from_disk, parse_bytes
@@ -21,6 +22,7 @@ from raydata_ext.errors import CoordinatorLostError, RaydataError
 from raydata_ext.feed import StreamingCoordinator, watch
 from raydata_ext.job import plan_of, read_job_file, read_storage_options, report_directory, run_job, submit_job
 from raydata_ext.plan import explain as explain_plan
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import absolute_place
 from raydata_ext.store import Store, collect_garbage, fetched_file, is_file, verify_place
 from raydata_ext.table import MemoryMappedTable, Table
@@ -157,7 +159,7 @@ def verify(
         print(problem)
     if problems:
         raise typer.Exit(1)
-    print(f"{path}: sound")
+    print(redacted(f"{path}: sound"))
 
 
 @app.command()
@@ -198,7 +200,7 @@ def main() -> None:
     except Terminated:
         sys.exit(143)
     except (RaydataError, ValueError, OSError) as error:
-        print(f"raydata-ext: {error}", file=sys.stderr)
+        print(redacted(f"raydata-ext: {error}"), file=sys.stderr)
         sys.exit(1)
 
 
@@ -215,12 +217,15 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
     grid = Grid(title=f"{report['name']}: {report['status']}", show_header=False, title_justify="left")
     if source:
         grid.add_row("files", f"{source['files']:,} ({source['bytes'] / 1e6:.1f} MB)")
-    reasons = "".join(f"\n  {count:,} {reason}" for reason, count in totals["filtered_by"].items() if reason)
+    reasons = _listed({reason: count for reason, count in totals["filtered_by"].items() if reason})
     grid.add_row("rows in", f"{totals['rows_in']:,}")
     if totals["rows_added"]:
         grid.add_row("rows added", f"{totals['rows_added']:,}, by steps that make several of one")
     grid.add_row("rows out", f"{totals['rows_out']:,}")
     grid.add_row("filtered", f"{totals['filtered']:,}{reasons}")
+    for step in report["steps"]:
+        if counts := step.get("counts"):
+            grid.add_row("counted", f"by {escape(step['step'])}{_listed(counts)}")
     if totals["quarantined"]:
         grid.add_row("quarantined", f"{totals['quarantined']:,}\n  see {directory / DIRECTORY_NAME}")
     if "tokens" in output:
@@ -236,8 +241,13 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
     out.print(grid)
 
 
+def _listed(counts: Mapping[str, int]) -> str:
+    """Names as users chose them, and how often; a line each."""
+    return "".join(f"\n  {count:,} {escape(name)}" for name, count in counts.items())
+
+
 def _print_table(out: Console, name: str, table: Table, rows: int) -> None:
-    out.print(f"{name}: {table.num_rows:,} rows", highlight=False)
+    out.print(redacted(f"{name}: {table.num_rows:,} rows"), highlight=False)
     grid = Grid("column", "type")
     for field in table.schema:
         grid.add_row(field.name, str(field.type))

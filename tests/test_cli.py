@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 import raydata_ext as rdx
 from raydata_ext.cli import app
+from raydata_ext.engine import Engine, run_all
+from raydata_ext.engine.report import Report
 
 
 @pytest.fixture
@@ -105,6 +107,26 @@ def test_gc_shrinks_to_a_size_and_keeps_what_is_recent_or_of_a_kept_run(cache, t
 def test_a_time_that_is_none_is_refused_with_an_example(cache):
     result = CliRunner().invoke(app, ["gc", str(cache), "--older-than", "soon"])
     assert "as in 30d" in str(result.exception)
+
+
+def counted(row):
+    return rdx.Counted({"words": row["text"].split()}, {"words": len(row["text"].split()), "documents [all]": 1})
+
+
+def test_the_summary_of_a_run_shows_what_its_steps_counted(cache, corpus, tmp_path):
+    lazy = rdx.scan_dataset(str(corpus / "**" / "*.txt"), unit="file", cache_dir=cache).map(counted)
+    with Engine("inline") as engine:
+        results = run_all(lazy.plan, lazy.workspace, engine)[-1]
+    words = sum(len(path.read_text().split()) for path in corpus.rglob("*.txt"))
+    Report("words", 0.0, status="complete", seconds={"total": 1.0}, results=results).write_json(tmp_path / "run")
+    lines = [" ".join(line.strip("│").split()) for line in run("report", tmp_path / "run").splitlines()]
+    first = lines.index("counted │ by step 1 `counted`")
+    assert lines[first + 1 : first + 3] == [f"│ {words:,} words", "│ 40 documents [all]"]
+
+
+def test_a_url_is_shown_without_its_password(tmp_path):
+    result = CliRunner().invoke(app, ["inspect", "memory://user:hush@host/none"])
+    assert "memory://user:***@host/none" in str(result.exception)
 
 
 def test_a_directory_without_a_report_is_named(tmp_path):

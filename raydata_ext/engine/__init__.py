@@ -8,10 +8,11 @@ of which is a `shard_pass`, or two. A `shard_result` says what became of a shard
 A row's path: the shard's reader gives record batches, which are brought under one schema (`uniform_rows`); `trail`
 numbers their rows, which makes them `chunk`s; each step's operator (`map_operators`, `filter_operators`,
 `column_operators`) turns a chunk into a chunk; the last one is written to a `kept_file`. A shard is read once and
-written once, however many steps there are, and only its receipt comes back.
+written once, however many steps there are, and only its receipt comes back, with what functions have `counted`.
 
 A big compressed file is decompressed by `decode_task`s, one a part, whose lines a `part_task` makes a shard of while
-the next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next.
+the next part is decompressed; `decoding` keeps the books of that, and `task_queue` says who does what next. Files of an
+output are written by `output_task`s, which are `file_task`s as those of exports are.
 
 `error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on,
 `poison` and `watch` those that kill the process, and `quarantine` keeps the records.
@@ -19,29 +20,38 @@ the next part is decompressed; `decoding` keeps the books of that, and `task_que
 
 from __future__ import annotations
 
+from raydata_ext.engine.counted import Counted
 from raydata_ext.engine.engine import Engine, ExecutorName
 from raydata_ext.engine.error_policy import ErrorPolicy, OnError
+from raydata_ext.engine.file_task import FileTask, RepeatableTask, batches_of
 from raydata_ext.engine.output_task import OutputFile, OutputTask
+from raydata_ext.engine.paused_collection import paused_collection
 from raydata_ext.engine.preview import preview
-from raydata_ext.engine.progress import RunProgress, Silent, progress_for
+from raydata_ext.engine.progress import Named, RunProgress, Silent, progress_for
 from raydata_ext.engine.run_plan import run_all
 from raydata_ext.engine.shard_result import ShardResult
 from raydata_ext.engine.worker import Program, Worker
 from raydata_ext.plan import Workers
 
 __all__ = [
+    "Counted",
     "Engine",
     "ErrorPolicy",
     "ExecutorName",
+    "FileTask",
+    "Named",
     "OnError",
     "OutputFile",
     "OutputTask",
     "Program",
+    "RepeatableTask",
     "RunProgress",
     "ShardResult",
     "Silent",
     "Worker",
     "Workers",
+    "batches_of",
+    "paused_collection",
     "preview",
     "progress_for",
     "run_all",

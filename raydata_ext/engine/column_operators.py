@@ -12,21 +12,27 @@ from raydata_ext.errors import PlanError
 from raydata_ext.table.cast import cast_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from raydata_ext.engine.trail import Trail
     from raydata_ext.plan import Cast, RemoveColumns, RenameColumns, RowNumbers, SelectColumns
 
 
-class SelectOperator(Operator):
-    """Keeps columns in a given order."""
+class _ColumnsOperator(Operator):
+    """What selecting and removing share: columns that rows must have, where there are rows."""
 
-    def __init__(self, label: str, step: SelectColumns, trail: Trail) -> None:
+    def __init__(self, label: str, step: SelectColumns | RemoveColumns, trail: Trail) -> None:
         super().__init__(label, trail)
         self._columns = step.columns
 
     def apply(self, chunk: Chunk) -> Chunk:
-        """Select the columns; see `Operator.apply`."""
+        """As with no rows, once all columns are there; see `Operator.apply`."""
         self.require_columns(chunk, self._columns)
         return self.apply_empty(chunk)
+
+
+class SelectOperator(_ColumnsOperator):
+    """Keeps columns in a given order."""
 
     def apply_empty(self, chunk: Chunk) -> Chunk:
         """Select those columns that are there; see `Operator.apply_empty`."""
@@ -34,17 +40,8 @@ class SelectOperator(Operator):
         return Chunk(chunk.batch.select([name for name in self._columns if name in names]), chunk.origins)
 
 
-class RemoveOperator(Operator):
+class RemoveOperator(_ColumnsOperator):
     """Leaves columns out."""
-
-    def __init__(self, label: str, step: RemoveColumns, trail: Trail) -> None:
-        super().__init__(label, trail)
-        self._columns = step.columns
-
-    def apply(self, chunk: Chunk) -> Chunk:
-        """Remove the columns; see `Operator.apply`."""
-        self.require_columns(chunk, self._columns)
-        return self.apply_empty(chunk)
 
     def apply_empty(self, chunk: Chunk) -> Chunk:
         """Remove those columns that are there; see `Operator.apply_empty`."""
@@ -103,7 +100,7 @@ class NumberOperator(Operator):
         return Chunk(batch, chunk.origins, chunk.numbers)
 
 
-def without_columns(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.RecordBatch:
+def without_columns(batch: pa.RecordBatch, names: Collection[str]) -> pa.RecordBatch:
     """The batch without some of its columns; its number of rows stays where no column does."""
     return batch.select([name for name in batch.schema.names if name not in names])
 

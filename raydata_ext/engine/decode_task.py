@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from raydata_ext.engine.file_task import RepeatableTask
 from raydata_ext.errors import DamagedInputError
 from raydata_ext.fingerprint import combine
 from raydata_ext.plan import FilePart, ShardState, parts_key, read_parts
@@ -24,8 +25,7 @@ from raydata_ext.store import Receipt
 from raydata_ext.table.ipc_writer import ShardWriter
 
 if TYPE_CHECKING:
-    from raydata_ext.engine.watch import Watch
-    from raydata_ext.engine.worker import Program, Worker
+    from raydata_ext.engine.worker import Worker
     from raydata_ext.sources import InputFile
     from raydata_ext.store import Store
     from raydata_ext.table.ipc_writer import FileSummary
@@ -57,8 +57,8 @@ class Decoded:
 
 
 @dataclass(frozen=True, eq=False)
-class DecodeTask:
-    """One part of a file.
+class DecodeTask(RepeatableTask[Decoded]):
+    """One part of a file; what is missing after a death is the stream.
 
     Attributes:
         state: of the file as a whole.
@@ -96,14 +96,6 @@ class DecodeTask:
         if self.later is not None:
             return 1 + len(self.later)
         return 1 + max(0, self.file.num_bytes * EXPANSION - self.start) // self.file.part_bytes
-
-    def watched(self, watch: Watch) -> DecodeTask:  # noqa: ARG002 - what every task is asked with
-        """Itself: no user's function runs."""
-        return self
-
-    def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
-        """Nothing: what is missing then is the stream."""
-        return
 
     def next(self, decoded: Decoded) -> list[DecodeTask]:
         """What is to be decompressed after this part, if there is something."""

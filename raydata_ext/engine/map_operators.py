@@ -9,6 +9,8 @@ The rules, which are those of Hugging Face `datasets`:
 * With `input_columns` only what is returned counts.
 * A table that a batched function returns stands in place of all columns.
 
+A result may come as `Counted`, with counts beside it.
+
 Columns that the function neither set nor deleted nor changed pass on as the Arrow arrays they are.
 """
 
@@ -23,6 +25,7 @@ from typing_extensions import override
 
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.engine.column_operators import no_rows, without_columns
+from raydata_ext.engine.counted import Counted
 from raydata_ext.engine.given_batch import given_batch
 from raydata_ext.engine.row_changes import RowChanges
 from raydata_ext.engine.user_call import ROWS_AT_A_TIME, FunctionOperator
@@ -31,11 +34,12 @@ from raydata_ext.formatting import (
     LazyBatch,
     LazyRow,
     RowCursor,
-    batch_from_columns,
+    arrays_from_columns,
     batch_from_table,
     is_table,
 )
 from raydata_ext.formatting.in_place import is_mutable
+from raydata_ext.formatting.plain_values import is_tensor, tensor_to_numpy
 from raydata_ext.table.cast import cast_batch
 
 if TYPE_CHECKING:
@@ -62,23 +66,38 @@ class _MapOperator(FunctionOperator):
         kept = without_columns(chunk.batch, self._removed)
         return Chunk(kept if self._schema is None else no_rows(self._schema), chunk.origins)
 
-    def _columns(self, chunk: Chunk, values: Mapping[str, object], num_rows: int | None) -> pa.RecordBatch:
+    def _columns(self, chunk: Chunk, values: Mapping[str, object], num_rows: int | None) -> dict[str, pa.Array]:
         """Columns that the function returned, with types by what the columns had before."""
         try:
-            return batch_from_columns(values, hints=chunk.batch.schema, num_rows=num_rows)
+            return arrays_from_columns(values, hints=chunk.batch.schema, num_rows=num_rows)
         except TypeError as error:
             raise StepError(f"{self.label}: {self.trail.place(chunk.origins)}: {error}") from error
 
-    def _merged(self, old: pa.RecordBatch, changed: pa.RecordBatch, deleted: Collection[str]) -> pa.RecordBatch:
-        """Old columns in their places, changed or not, and new ones after them."""
-        kept = without_columns(old, (*self._removed, *deleted))
-        sources = dict.fromkeys(kept.schema.names, kept) | dict.fromkeys(changed.schema.names, changed)
-        if sources:
-            names = [name for name in old.schema.names if name in sources]
-            names += [name for name in changed.schema.names if name not in names]
-            schema = pa.schema([sources[name].schema.field(name) for name in names], metadata=old.schema.metadata)
-            changed = pa.RecordBatch.from_arrays([sources[name].column(name) for name in names], schema=schema)
-        return self._with_schema(changed)
+    def _merged(self, old: pa.RecordBatch, changed: Mapping[str, pa.Array], deleted: Collection[str]) -> pa.RecordBatch:
+        """Old columns in their places, changed or not, and new ones after them.
+
+        Where the number of rows is another, all old columns must be changed, removed or deleted.
+        """
+        gone = {*self._removed, *deleted}.difference(changed)
+        merged = without_columns(old, gone) if gone else old
+        if _num_rows(changed, old.num_rows) == old.num_rows:
+            for name, array in changed.items():
+                position = merged.schema.get_field_index(name)
+                added = position < 0
+                merged = merged.append_column(name, array) if added else merged.set_column(position, name, array)
+        else:
+            columns = {**dict.fromkeys(merged.schema.names), **changed}
+            merged = pa.RecordBatch.from_arrays(
+                list(columns.values()), names=list(columns), metadata=old.schema.metadata
+            )
+        return self._with_schema(merged)
+
+    def _uncounted(self, result: Any) -> Any:
+        """What the function returned, without the counts that came with it, which are added up."""
+        if isinstance(result, Counted):
+            self.counts.update(result.counts)
+            return result.result
+        return result
 
     def _with_schema(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return batch if self._schema is None else cast_batch(batch, self._schema, add_missing=True)
@@ -134,6 +153,7 @@ class RowMapOperator(_MapOperator):
         self, chunk: Chunk, number: int, result: Any, row: LazyRow | None = None, in_place: Mapping[str, Any] = _NOT_SET
     ) -> Mapping[str, Any]:
         """The columns of one row that are set, by what was done to the row and by what was returned."""
+        result = self._uncounted(result)
         kept = self._without_removed(in_place) if in_place and self._removed else in_place
         if result is None or result is row:
             return kept
@@ -172,14 +192,14 @@ class BatchMapOperator(_MapOperator):
         self.require_columns(chunk, (*self._removed, *(self.input_columns or ())))
         given = given_batch(chunk.batch, self._format, self.input_columns)
         values = [given] if self.input_columns is None else [given[name] for name in self.input_columns]
-        result = self.call_batch(chunk, values)
-        if is_table(result):
+        result = self._uncounted(self.call_batch(chunk, values))
+        if type(result) is not dict and is_table(result):
             batch = batch_from_table(result).replace_schema_metadata(chunk.batch.schema.metadata)
             return _with_origins(self._with_schema(batch), chunk)
         if result is not None and not isinstance(result, Mapping):
             expected = "a batch is a mapping of column to list or array, an Arrow table, a DataFrame, or None"
             raise self.wrong_result(chunk.origins, result, expected)
-        assigned = self._assigned(chunk.batch, given, result)
+        assigned = {name: _owned(value) for name, value in self._assigned(chunk.batch, given, result).items()}
         deleted = given.deleted if isinstance(given, LazyBatch) else frozenset()
         changed = self._columns(chunk, assigned, None if assigned else chunk.num_rows)
         self._require_length(chunk, changed, deleted)
@@ -199,15 +219,30 @@ class BatchMapOperator(_MapOperator):
                     returned[name] = batch.column(name)
         return {**kept, **returned}
 
-    def _require_length(self, chunk: Chunk, changed: pa.RecordBatch, deleted: Collection[str]) -> None:
-        gone = {*self._removed, *deleted, *changed.schema.names}
+    def _require_length(self, chunk: Chunk, changed: Mapping[str, pa.Array], deleted: Collection[str]) -> None:
+        num_rows = _num_rows(changed, chunk.num_rows)
+        if num_rows == chunk.num_rows:
+            return
+        gone = {*self._removed, *deleted, *changed}
         left = [name for name in chunk.batch.schema.names if name not in gone]
-        if left and changed.num_rows != chunk.num_rows:
+        if left:
             raise StepError(
-                f"{self.label}: {self.trail.place(chunk.origins)}: the function returned {changed.num_rows} rows for a"
-                f" batch of {chunk.num_rows}, in {changed.schema.names}, but column {left[0]!r} stays and has"
+                f"{self.label}: {self.trail.place(chunk.origins)}: the function returned {num_rows} rows for a"
+                f" batch of {chunk.num_rows}, in {list(changed)}, but column {left[0]!r} stays and has"
                 f" {chunk.num_rows}; name the columns that go in remove_columns={left}"
             )
+
+
+def _owned(value: object) -> object:
+    """Numbers in memory of the function are copied: it may use it again while these still wait to be written."""
+    if is_tensor(value):
+        value = tensor_to_numpy(value)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _num_rows(columns: Mapping[str, pa.Array], default: int) -> int:
+    """How many rows columns of one length have; `default` where there are none."""
+    return len(next(iter(columns.values()))) if columns else default
 
 
 def _with_origins(batch: pa.RecordBatch, chunk: Chunk) -> Chunk:

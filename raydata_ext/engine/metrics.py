@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ray.util.metrics import Counter, Gauge
 from typing_extensions import override
 
-from raydata_ext.engine.progress import RunProgress
+from raydata_ext.engine.progress import Relay, RunProgress
 
 if TYPE_CHECKING:
     from raydata_ext.engine.pool_status import PoolStatus
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PREFIX = "raydata_ext_"
 
 
-class Metered(RunProgress):
+class Metered(Relay):
     """Passes everything on to a display, and counts it in metrics where the work is done on Ray.
 
     Args:
@@ -23,24 +23,20 @@ class Metered(RunProgress):
     """
 
     def __init__(self, shown: RunProgress) -> None:
-        self._shown = shown
+        super().__init__(shown)
         self._phase = {"phase": ""}
         self._metrics: _Metrics | None = None
 
     @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         self._phase = {"phase": what}
-        self._shown.begin(what, tasks, done, num_bytes)
-
-    @override
-    def resize(self, tasks: int) -> None:
-        self._shown.resize(tasks)
+        super().begin(what, tasks, done, num_bytes)
 
     @override
     def advance(self, num_bytes: int, rows: int) -> None:
         if self._metrics is not None:
             self._metrics.count(num_bytes, rows, self._phase)
-        self._shown.advance(num_bytes, rows)
+        super().advance(num_bytes, rows)
 
     @override
     def watch(self, status: PoolStatus) -> None:
@@ -48,11 +44,7 @@ class Metered(RunProgress):
             self._metrics = _Metrics()
         self._metrics.workers.set(status.workers, self._phase)
         self._metrics.lost.set(status.lost, self._phase)
-        self._shown.watch(status)
-
-    @override
-    def end(self) -> None:
-        self._shown.end()
+        super().watch(status)
 
 
 class _Metrics:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from raydata_ext.engine.file_task import FileTask
 from raydata_ext.store import ShardFile
-from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_writer import ShardWriter
 
 if TYPE_CHECKING:
-    from raydata_ext.engine.watch import Watch
-    from raydata_ext.engine.worker import Program, Worker
-    from raydata_ext.plan import InputShard
-    from raydata_ext.store.directory_files import DirectoryFiles
+    from raydata_ext.engine.worker import Worker
 
 
 @dataclass(frozen=True)
@@ -36,49 +33,17 @@ class OutputFile:
 
 
 @dataclass(frozen=True, eq=False)
-class OutputTask:
-    """One output file: some shards of a result, one after the other, under the schema of the whole.
-
-    Attributes:
-        directory: where the file goes; it is synced to the disk before it appears there.
-        name: of the file.
-        shards: what goes into it.
-        schema: schema of the output.
-    """
-
-    directory: DirectoryFiles
-    name: str
-    shards: tuple[InputShard, ...]
-    schema: pa.Schema
-
-    @property
-    def label(self) -> str:
-        """The file as messages name it."""
-        return f"{self.directory.path}/{self.name}"
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return sum(shard.num_bytes for shard in self.shards)
-
-    def recover(self, program: Program) -> None:  # noqa: ARG002 - what every task is asked with
-        """Nothing: the file is written again."""
-        return
-
-    def watched(self, watch: Watch) -> OutputTask:  # noqa: ARG002 - what every task is asked with
-        """Itself: no user's function runs."""
-        return self
+class OutputTask(FileTask[OutputFile]):
+    """One output file; it is synced to the disk before it appears in its directory."""
 
     def run(self, worker: Worker) -> OutputFile:  # noqa: ARG002 - every task is given its worker
         """Write the file; the old one of that name, if any, stays until the new one is complete."""
         started = time.perf_counter()
         tokens = 0
         with self.directory.written(self.name) as path, ShardWriter(path, self.schema, sync=True) as writer:
-            for shard in self.shards:
-                for _, batch in shard.read():
-                    if batch.num_rows:  # one without rows may have columns that no function has removed
-                        writer.write(cast_batch(batch, self.schema, add_missing=True))
-                        tokens += count_tokens(batch)
+            for batch in self.batches():
+                writer.write(batch)
+                tokens += count_tokens(batch)
             summary = writer.finish()
         file = ShardFile(self.name, summary.num_bytes, summary.rows, summary.checksum)
         return OutputFile(file, tokens, time.perf_counter() - started)

@@ -12,7 +12,6 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from rich.console import Console
 
-if TYPE_CHECKING:
     from raydata_ext.engine.pool_status import PoolStatus
 
 LINE_SECONDS = 3.0
@@ -73,25 +72,83 @@ class Silent(RunProgress):
         pass
 
 
+class Relay(RunProgress):
+    """Passes everything on.
+
+    Args:
+        shown: is told all of it.
+    """
+
+    def __init__(self, shown: RunProgress) -> None:
+        self._shown = shown
+
+    @override
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        self._shown.begin(what, tasks, done, num_bytes)
+
+    @override
+    def resize(self, tasks: int) -> None:
+        self._shown.resize(tasks)
+
+    @override
+    def advance(self, num_bytes: int, rows: int) -> None:
+        self._shown.advance(num_bytes, rows)
+
+    @override
+    def watch(self, status: PoolStatus) -> None:
+        self._shown.watch(status)
+
+    @override
+    def end(self) -> None:
+        self._shown.end()
+
+
+class Named(Relay):
+    """Passes everything on, with the name of what the phases are part of before their own.
+
+    Args:
+        name: as in `tokens`, whose phases are `tokens, computing` and so on.
+        shown: is told all of it.
+    """
+
+    def __init__(self, name: str, shown: RunProgress) -> None:
+        super().__init__(shown)
+        self._name = name
+
+    @override
+    def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
+        super().begin(f"{self._name}, {what}", tasks, done, num_bytes)
+
+
 class _Counting(RunProgress):
     """Keeps the figures that both displays show."""
 
+    @override
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:
         self.what, self.tasks, self.cached, self.total_bytes = what, tasks, done, num_bytes
         self.finished, self.bytes, self.rows = 0, 0, 0
         self.status: PoolStatus | None = None
         self.started = time.monotonic()
 
+    @override
     def resize(self, tasks: int) -> None:
         self.tasks = tasks
 
+    @override
     def advance(self, num_bytes: int, rows: int) -> None:
         self.finished += 1
         self.bytes += num_bytes
         self.rows += rows
+        self._refresh()
 
+    @override
     def watch(self, status: PoolStatus) -> None:
         self.status = status
+        self._refresh()
+
+    @abstractmethod
+    def _refresh(self) -> None:
+        """Show the figures as they are now."""
 
     @property
     def figures(self) -> str:
@@ -121,20 +178,11 @@ class Lines(_Counting):
         self._console.print(f"{what}: {tasks} shards, {done} cached, {num_bytes / 1e6:.1f} MB to do", highlight=False)
 
     @override
-    def advance(self, num_bytes: int, rows: int) -> None:
-        super().advance(num_bytes, rows)
-        self._print_now_and_then()
-
-    @override
-    def watch(self, status: PoolStatus) -> None:
-        super().watch(status)
-        self._print_now_and_then()
-
-    @override
     def end(self) -> None:
         self._console.print(f"{self.what}: {self.figures}", highlight=False)
 
-    def _print_now_and_then(self) -> None:
+    @override
+    def _refresh(self) -> None:
         if time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + LINE_SECONDS
             self._console.print(f"{self.what}: {self.figures}", highlight=False)
@@ -160,16 +208,6 @@ class Bars(_Counting):
         self._bar = (bar, task)
 
     @override
-    def advance(self, num_bytes: int, rows: int) -> None:
-        super().advance(num_bytes, rows)
-        self._redraw()
-
-    @override
-    def watch(self, status: PoolStatus) -> None:
-        super().watch(status)
-        self._redraw()
-
-    @override
     def end(self) -> None:
         if self._bar is not None:
             bar, task = self._bar
@@ -179,7 +217,8 @@ class Bars(_Counting):
             bar.stop()
             self._bar = None
 
-    def _redraw(self) -> None:
+    @override
+    def _refresh(self) -> None:
         if self._bar is not None:
             bar, task = self._bar
             bar.update(task, completed=self.bytes, figures=self.figures)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from raydata_ext.engine.row_json import row_json
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from raydata_ext.engine.chunk import Chunk
+    from raydata_ext.engine.chunk import Chunk, Origins
     from raydata_ext.engine.error_policy import ErrorPolicy
     from raydata_ext.sources import BadRow
 
@@ -206,6 +207,20 @@ def records_of(store: Store, receipts: Iterable[Receipt]) -> Iterator[dict[str, 
             raise StoreError(f"the records {key} of rows that were set aside are gone from the cache; run again")
         for batch in store.table(found[key]).iter_batches():
             yield from batch.to_pylist()
+
+
+def numbers_left(store: Store, receipt: Receipt, label: str) -> Origins | None:
+    """The numbers that the rows of a result had in their shard, where each row in gave one row, or was set aside.
+
+    Args:
+        store: holds the records of those that were set aside.
+        receipt: of the result.
+        label: the shard; None is returned where records count rows from somewhere else.
+    """
+    records = list(records_of(store, [receipt]))
+    gone = np.array([record["row"] for record in records if record["source"] == label], np.int64)
+    left = np.setdiff1d(np.arange(receipt.rows_in), gone)
+    return left if len(left) == receipt.rows else None
 
 
 def _failure(exception: str, message: str, traceback: str) -> dict[str, str]:

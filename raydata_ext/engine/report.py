@@ -78,13 +78,16 @@ class Report:
         }
 
     def steps(self) -> list[dict[str, Any]]:
-        """Rows and seconds of each step over all shards."""
+        """Rows, seconds and counts of each step over all shards. Older results may have come without counts."""
         steps: dict[str, dict[str, Any]] = {}
         for count in (count for part in self._parts() for result in part for count in result.receipt.steps):
-            total = steps.setdefault(count["step"], {"step": count["step"], **_NO_ROWS, "filtered": {}, "seconds": 0.0})
+            empty = {"step": count["step"], **_NO_ROWS, "filtered": {}, "counts": {}, "seconds": 0.0}
+            total = steps.setdefault(count["step"], empty)
             for name in (*_NO_ROWS, "seconds"):
                 total[name] += count.get(name, 0)
-            total["filtered"] = dict(Counter(total["filtered"]) + Counter(count["filtered"]))
+            for name in ("filtered", "counts"):
+                for what, number in count.get(name, {}).items():
+                    total[name][what] = total[name].get(what, 0) + number
         return list(steps.values())
 
     def shards(self) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ function showOutput() {
 
 function showSteps() {
   if (!report.steps.length) return;
-  const decompressing = { step: "decompressing", seconds: sum(decoded.map(({ seconds }) => seconds)), filtered: [] };
+  const decompressing = { step: "decompressing", seconds: sum(decoded.map(({ seconds }) => seconds)), filtered: [], counts: [] };
   const steps = decoded.length ? [decompressing, ...report.steps] : report.steps;
   const all = sum(steps.map((step) => step.seconds ?? 0));
   const share = (step) => (all ? (step.seconds ?? 0) / all : 0);
@@ -90,8 +90,11 @@ function showSteps() {
         format.count(sum(filtered.slice(5).map(([, rows]) => rows))),
         plural(filtered.length - 5, "other reason"),
       ]);
-    return element("ul", {}, ...lines.map(([rows, reason]) => element("li", {}, element("b", {}, rows), ` ${reason}`)));
+    return list(lines);
   };
+  const counts = (step) => list(step.counts.map(([name, number]) => [format.count(number), name]));
+  const list = (lines) =>
+    element("ul", {}, ...lines.map(([number, name]) => element("li", {}, element("b", {}, number), ` ${name}`)));
   const columns = [
     { name: "Step", cell: (step) => element("span", { class: "label" }, step.step ?? "") },
     { name: "Rows in", numeric: true, cell: (step) => format.count(step.rows_in) },
@@ -101,6 +104,8 @@ function showSteps() {
     { name: "", cell: (step) => meter(share(step)) },
     { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
   ];
+  if (steps.some((step) => step.counts.length))
+    columns.push({ name: "Counted", cell: (step) => (step.counts.length ? counts(step) : "–") });
   reveal("steps").querySelector(".scroll").append(table(columns, steps));
 }
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PAGE_NAME = "report.html"
 MAX_REASONS = 200
 """Reasons named in the page; the others are summed up."""
+MAX_COUNTS = 50
+"""Counts of a step in the page."""
 MAX_SAMPLES = 100
 MAX_VALUE_CHARS = 4_000
 """Length at which a value of a quarantined sample is cut."""
@@ -103,11 +105,18 @@ def _page_data(report: Mapping[str, Any]) -> dict[str, Any]:
         "source": report.get("source") or {},
         "output": report.get("output") or {},
         "totals": totals,
-        "steps": [{**step, "filtered": _largest(step.get("filtered") or {})} for step in report.get("steps") or []],
+        "steps": [_step(step) for step in report.get("steps") or []],
         "shards": _shard_columns(report.get("shards") or []),
         "samples": [_sample(sample) for sample in samples[:MAX_SAMPLES]],
         "samples_total": len(samples),
     }
+
+
+def _step(step: Mapping[str, Any]) -> dict[str, Any]:
+    counts = [*(step.get("counts") or {}).items()]
+    if len(counts) > MAX_COUNTS:
+        counts = [*counts[:MAX_COUNTS], (f"{len(counts) - MAX_COUNTS:,} more counts are in report.json", None)]
+    return {**step, "filtered": _largest(step.get("filtered") or {}), "counts": counts}
 
 
 def _shard_columns(shards: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from raydata_ext.engine.decode_task import DecodeTask
 from raydata_ext.engine.decoding import Decoding
 from raydata_ext.engine.engine import SMALL_WORK_BYTES
+from raydata_ext.engine.paused_collection import paused_collection
 from raydata_ext.engine.shard_result import ShardResult
 from raydata_ext.engine.shard_task import ShardTask
 from raydata_ext.engine.worker import Completed, Program
@@ -45,6 +46,7 @@ class PartRun:
         tally: says what happens to bad rows, and counts them.
     """
 
+    @paused_collection()
     def __init__(
         self, plan: Plan, workspace: Workspace, engine: Engine, progress: RunProgress, tally: ErrorTally
     ) -> None:
@@ -73,9 +75,7 @@ class PartRun:
         """
         self._tally.begin(self._plan.num_bytes)
         try:
-            for state in self._resolution.states:
-                if state.result is not None:
-                    self._count(self._passage(state), state.result)
+            self._count_results()
             for group in self._resolution.chain.groups:
                 self._run_group(group)
         finally:
@@ -86,6 +86,7 @@ class PartRun:
             if self._passage(state).state.result is None:
                 raise RaydataError(f"{state.shard.label}: the run ended without a result of this shard; run it again")
 
+    @paused_collection()
     def results(self, *, is_last: bool) -> list[ShardResult]:
         """The shards that have a result by now, be it one before the last, in order. After `run` these are all shards.
 
@@ -100,6 +101,13 @@ class PartRun:
                 decoded = self._decoding.decoded(state)
                 results.append(ShardResult(number, state.shard, passage.receipt, passage.work, complete, decoded))
         return results
+
+    @paused_collection()
+    def _count_results(self) -> None:
+        """Take note of the results that are there already."""
+        for state in self._resolution.states:
+            if state.result is not None:
+                self._count(self._passage(state), state.result)
 
     def _run_group(self, group: StepGroup) -> None:
         """Let all shards pass the steps of a group that have not yet."""

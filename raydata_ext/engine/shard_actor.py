@@ -16,6 +16,7 @@ from raydata_ext.engine.heartbeat import Beat, Heart
 from raydata_ext.engine.node import Node
 from raydata_ext.engine.worker import Worker, memory_high_water
 from raydata_ext.errors import PlanError
+from raydata_ext.plan import let_go_of_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +69,7 @@ class ShardActor:
         self._program_id: str | None = None
         self._worker: Worker | None = None
         self._task_number = 0
+        self._is_busy = False
         self._heart = Heart(board, self._info.name, self._beat)
 
     def ready(self, sight: Sight) -> ActorInfo | PlanError:
@@ -87,21 +89,28 @@ class ShardActor:
         Raises:
             PlanError: the program's functions cannot be imported here.
         """
-        if self._worker is None or program_id != self._program_id:
-            self.close()
-            self._worker = Worker(self._unpacked(program), self._info.name)
-            self._program_id = program_id
-        self._task_number += 1
-        value = self._unpacked(task).run(self._worker)
-        return Reply(value, memory_high_water())
+        self._is_busy = True
+        try:
+            if self._worker is None or program_id != self._program_id:
+                self.close()
+                self._worker = Worker(self._unpacked(program), self._info.name)
+                self._program_id = program_id
+            self._task_number += 1
+            value = self._unpacked(task).run(self._worker)
+            return Reply(value, memory_high_water())
+        finally:
+            self._is_busy = False
 
     def close(self) -> None:
-        """Let go of the program and its callables."""
+        """Let go of the program, its callables, and the tables that its tasks have in common."""
+        let_go_of_tables()
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
 
     def _beat(self) -> Beat:
+        if not self._is_busy:
+            let_go_of_tables()  # other workers of the node may need the room that copies of their files take
         worker = self._worker
         decoder = None if worker is None else worker.decoder
         rows = 0 if worker is None else worker.trail.rows_read

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from raydata_ext.engine.kept_file import KeptFile
 from raydata_ext.engine.operators import make_operator
-from raydata_ext.engine.quarantine import Quarantine, QuarantineFile
+from raydata_ext.engine.quarantine import Quarantine, QuarantineFile, numbers_left
 from raydata_ext.engine.trail import Trail
 from raydata_ext.engine.uniform_rows import UniformRows, columns_of, see_columns
 from raydata_ext.engine.watch import Marker, StepWatch
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from raydata_ext.engine.chunk import Chunk
+    from raydata_ext.engine.chunk import Chunk, Origins
     from raydata_ext.engine.step_operator import Operator
     from raydata_ext.engine.uniform_rows import Columns
     from raydata_ext.engine.watch import Watch
@@ -80,9 +80,10 @@ class ShardPass:
         """The rows of the shard, through the steps and into the files of the results that are kept."""
         program, store = self.worker.program, self.worker.program.store
         assert self.state.keys is not None
+        numbers = self._numbers()
         done = self.state.prefix[0] if self.state.prefix else -1
         stop = len(program.chain.steps) if program.stop is None else program.stop
-        chunks: Iterable[Chunk] = self.trail.follow(self._source(quarantine))
+        chunks: Iterable[Chunk] = self.trail.follow(self._source(quarantine), numbers)
         for count, key in zip(program.chain.kept, self.state.keys, strict=True):
             if not done < count <= stop:
                 continue
@@ -109,8 +110,29 @@ class ShardPass:
             self.uniform = UniformRows(rows, self.columns)
             return iter(self.uniform)
         done, receipt = self.state.prefix
-        label = f"{self.state.shard.label} after step {done}"
+        label = self.state.shard.label if self._keeps_numbers else f"{self.state.shard.label} after step {done}"
         return ((label, batch) for _, batch in StoredShard(self.worker.program.store, receipt).read())
+
+    def _numbers(self) -> Origins | None:
+        """The numbers of the rows to start from, where rows before were set aside and it is known which.
+
+        A result of which it is not known is no start for steps that ask for numbers.
+        """
+        if self.state.prefix is None or not self.state.prefix[1].quarantined:
+            return None
+        done, receipt = self.state.prefix
+        program = self.worker.program
+        numbers = numbers_left(program.store, receipt, self.state.shard.label) if self._keeps_numbers else None
+        if numbers is None and any(step.needs_positions for step in program.chain.steps[done:]):
+            self.state = replace(self.state, prefix=None)
+        return numbers
+
+    @property
+    def _keeps_numbers(self) -> bool:
+        """Whether each row to start from was made of one row of a shard that was counted."""
+        done = self.state.prefix[0] if self.state.prefix else 0
+        steps = self.worker.program.chain.steps[:done]
+        return self.state.shard.num_rows is not None and all(step.keeps_row_count for step in steps)
 
     def _operator(self, number: int, quarantine: Quarantine | None, marker: Marker | None) -> Operator:
         operator = make_operator(number, self.worker, self.trail, self.state.position)
@@ -159,6 +181,7 @@ def _summary(operator: Operator) -> dict[str, object]:
         "rows_in": operator.rows_in,
         "rows_out": operator.rows_out,
         "filtered": dict(operator.dropped),
+        "counts": dict(operator.counts),
         "quarantined": operator.set_aside,
         "rows_added": operator.rows_added,
         "seconds": round(operator.seconds, 6),

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from raydata_ext.engine.shard_pass import ShardPass
 from raydata_ext.engine.uniform_rows import ColumnsGrewError
 from raydata_ext.errors import PlanError, QuarantineError, SchemaError, StepError
-from raydata_ext.plan import ShardState, StoredShard
 from raydata_ext.sources import Piece, Sighting
 
 if TYPE_CHECKING:
     from raydata_ext.engine.watch import Watch
     from raydata_ext.engine.worker import Program, Worker
+    from raydata_ext.plan import ShardState
     from raydata_ext.store import Receipt
 
 
@@ -61,9 +61,7 @@ class ShardTask:
     @property
     def home(self) -> str:
         """The host that is likely to have a copy of what is read; empty where any host is as good."""
-        if self.state.prefix is not None:
-            return self.state.prefix[1].worker.rpartition(":")[0]
-        return self.state.shard.home if isinstance(self.state.shard, StoredShard) else ""
+        return self.state.shard.home if self.state.prefix is None else self.state.prefix[1].host
 
     @property
     def num_bytes(self) -> int:

@@ -19,7 +19,7 @@ from raydata_ext.engine.quarantine import failure_of, failure_of_worker
 from raydata_ext.errors import PlanError, SchemaError, StepError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from raydata_ext.engine.trail import Trail
     from raydata_ext.engine.watch import StepWatch
@@ -41,6 +41,7 @@ class Operator(ABC):
         rows_in: rows given to it.
         rows_out: rows that came out.
         dropped: rows that it left out, by reason ("" where none was given).
+        counts: what its function counted, by name, see `Counted`.
         set_aside: rows that it failed on.
         seconds: time in the step itself, not in those before it.
         quarantine: takes a row (a chunk of one) that the step fails on, and why; None raises what the step raises.
@@ -53,6 +54,7 @@ class Operator(ABC):
         self.rows_in = 0
         self.rows_out = 0
         self.dropped: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.set_aside = 0
         self.seconds = 0.0
         self.quarantine: Callable[[Chunk, dict[str, str]], None] | None = None
@@ -96,8 +98,10 @@ class Operator(ABC):
         Columns that the step names may be missing, where an earlier step would have made them out of rows.
         """
 
-    def require_columns(self, chunk: Chunk, names: Iterable[str]) -> None:
+    def require_columns(self, chunk: Chunk, names: Collection[str]) -> None:
         """Raise where the step names a column that the rows do not have."""
+        if not names:
+            return
         present = chunk.batch.schema.names
         missing = [name for name in names if name not in present]
         if missing:
@@ -135,9 +139,11 @@ class Operator(ABC):
         if self.watch is not None:
             for part in self.watch.suspicious_parts(chunk):
                 self._error_of(part)
+        counts = self.counts.copy()
         try:
             result = self._done(chunk)
         except (StepError, SchemaError) as error:
+            self.counts = counts
             failed = self._find_failing(chunk, error)
             stream.put_back(chunk.without(failed))
             result = None
@@ -155,13 +161,13 @@ class Operator(ABC):
 
     def _error_of(self, part: Chunk) -> Exception | None:
         """What the step raises for some rows; else nothing comes of it."""
-        dropped = self.dropped.copy()
+        dropped, counts = self.dropped.copy(), self.counts.copy()
         try:
             self._done(part)
         except (StepError, SchemaError) as error:
             return error
         finally:
-            self.dropped = dropped
+            self.dropped, self.counts = dropped, counts
         return None
 
     def _set_aside(self, chunk: Chunk, failures: Mapping[int, dict[str, str]]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raydata_ext.engine.worker import Task
 
 
-LOOK_AHEAD = 64
+LOOK_AHEAD = 256
 """So many tasks are looked at to find one whose input a worker's host has; the order of the queue comes first."""
 
 
@@ -40,12 +40,16 @@ class TaskQueue:
         self._num_known = 0
         self._not_before: dict[int, float] = {}
         self._decoding: dict[int, DecodeTask] = {}
+        self._homes: dict[int, str] = {}
         self.take_in()
 
     def take_in(self) -> None:
         """Queue the tasks that came up since the last time."""
         while self._num_known < len(self._tasks):
             self._queue_for(self._num_known).append(self._num_known)
+            task = self._tasks[self._num_known]
+            if isinstance(task, ShardTask) and task.home:
+                self._homes[self._num_known] = task.home
             self._num_known += 1
 
     def __len__(self) -> int:
@@ -97,14 +101,18 @@ class TaskQueue:
             if number is not None:
                 return number
         number = _taken(self._streams, is_open_here)
-        if number is None:
-            number = _taken(self._first, lambda one: is_due(one) and self._is_at_home(one, worker), LOOK_AHEAD)
+        if number is None and self._homes:
+            number = self._next_for_host(worker, workers, is_due)
         return _taken(self._first, is_due) if number is None else number
 
-    def _is_at_home(self, number: int, worker: str) -> bool:
-        """Whether what the task reads is likely to be on the worker's host already."""
-        task = self._tasks[number]
-        return isinstance(task, ShardTask) and task.home != "" and task.home == worker.rpartition(":")[0]
+    def _next_for_host(self, worker: str, workers: Collection[str], is_due: Callable[[int], bool]) -> int | None:
+        """A task whose input the worker's host is likely to have, or else no other host that there are workers on."""
+        host = _host(worker)
+        number = _taken(self._first, lambda one: is_due(one) and self._homes.get(one) == host, LOOK_AHEAD)
+        if number is None:
+            others = set(map(_host, workers))
+            number = _taken(self._first, lambda one: is_due(one) and self._homes.get(one) not in others, LOOK_AHEAD)
+        return number
 
     def _queue_for(self, number: int) -> deque[int]:
         """Where a task waits."""
@@ -118,6 +126,10 @@ class TaskQueue:
     def _holder(self, number: int) -> str | None:
         task = self._tasks[number]
         return task.holder if isinstance(task, DecodeTask) else None
+
+
+def _host(worker: str) -> str:
+    return worker.rpartition(":")[0]
 
 
 def _taken(queue: deque[int], suits: Callable[[int], bool], limit: int | None = None) -> int | None:

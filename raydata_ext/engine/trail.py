@@ -29,15 +29,17 @@ class Trail:
         self._left_out: list[int] = []  # numbers of unreadable rows among those that are read next
         self.rows_read = 0
 
-    def follow(self, batches: Iterable[tuple[str, pa.RecordBatch]]) -> Iterator[Chunk]:
+    def follow(self, batches: Iterable[tuple[str, pa.RecordBatch]], numbers: Origins | None = None) -> Iterator[Chunk]:
         """Number the rows of a shard as they are read.
 
         Args:
             batches: (label of the piece that the rows come from, rows).
+            numbers: of all rows that come, where rows of the shard are lacking among them; None is from 0 on.
         """
         for label, batch in batches:
             self._enter(label)
-            yield Chunk(batch, self._take_numbers(batch.num_rows))
+            start, taken = self.rows_read, self._take_numbers(batch.num_rows)
+            yield Chunk(batch, taken if numbers is None else numbers[start : start + batch.num_rows])
 
     def leave_out(self, label: str, row: int) -> None:
         """Count a row that cannot be read. To be called before the rows that follow it are read.

@@ -71,6 +71,7 @@ class UniformRows:
 
     def __iter__(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         last: pa.Schema | None = None
+        fits = False
         for label, batch in self._batches:
             if not batch.num_rows:
                 yield label, batch
@@ -78,8 +79,8 @@ class UniformRows:
             if last is None or not batch.schema.equals(last):
                 last = batch.schema
                 self._meet(last)
-            assert self.columns is not None
-            yield label, _with_columns(batch, self.columns)
+                fits = _fits(last, self.columns or {})
+            yield label, batch if fits else _with_columns(batch, self.columns or {})
 
     def _meet(self, schema: pa.Schema) -> None:
         wide = _widened(self.columns or {}, schema)
@@ -100,10 +101,15 @@ def _widened(columns: Columns, schema: pa.Schema) -> Columns:
     return wide
 
 
+def _fits(schema: pa.Schema, columns: Columns) -> bool:
+    """Whether batches of the schema have the columns already."""
+    return schema.names == list(columns) and all(
+        kind is None or kind == own for kind, own in zip(columns.values(), schema.types, strict=True)
+    )
+
+
 def _with_columns(batch: pa.RecordBatch, columns: Columns) -> pa.RecordBatch:
     own = batch.schema
-    if own.names == list(columns) and all(kind in (None, own.field(name).type) for name, kind in columns.items()):
-        return batch
     fields, arrays = [], []
     for name, kind in columns.items():
         position = own.get_field_index(name)

@@ -13,7 +13,13 @@ from raydata_ext.formatting.formatter import Formatter
 from raydata_ext.formatting.from_values import array_from_values
 from raydata_ext.formatting.lazy_batch import LazyBatch
 from raydata_ext.formatting.lazy_row import LazyRow, RowCursor
-from raydata_ext.formatting.record_batch import batch_from_columns, batch_from_rows, batch_from_table, is_table
+from raydata_ext.formatting.record_batch import (
+    arrays_from_columns,
+    batch_from_columns,
+    batch_from_rows,
+    batch_from_table,
+    is_table,
+)
 from raydata_ext.formatting.to_python import array_to_list
 
 __all__ = [
@@ -24,6 +30,7 @@ __all__ = [
     "RowCursor",
     "array_from_values",
     "array_to_list",
+    "arrays_from_columns",
     "batch_from_columns",
     "batch_from_rows",
     "batch_from_table",

@@ -36,6 +36,8 @@ def array_from_values(
         TypeError: `values` is no column at all, such as a single string or a number.
         SchemaError: A value does not fit Arrow or the other values; names column, row and value.
     """
+    if type(values) is list and values and type(values[0]) in _LEAVES:  # by far the most, so told at once
+        return _array_from_items(values, name, hint)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return one_array(values)
     if _is_pandas_series(values):
@@ -199,5 +201,7 @@ def _is_pandas_series(values: object) -> bool:
         values, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
     )
 
+
+_LEAVES = frozenset({bool, int, float, str, bytes})
 
 _MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError)

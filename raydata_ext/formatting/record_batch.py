@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def batch_from_columns(
+def arrays_from_columns(
     columns: Mapping[str, object],
     *,
     num_rows: int | None = None,
     hints: pa.Schema | None = None,
     max_offset: int = MAX_OFFSET,
-) -> pa.RecordBatch:
-    """A record batch of columns as a batched function returned them.
+) -> dict[str, pa.Array]:
+    """Columns as a batched function returned them, as Arrow arrays of one length.
 
     Args:
         columns: Name -> list, tuple, numpy array (further dimensions become lists), torch tensor, pandas Series, Arrow
@@ -33,7 +33,7 @@ def batch_from_columns(
         max_offset: Lists built from numpy arrays whose offsets pass this are `large_list`.
 
     Returns:
-        The batch, its columns in the order of the mapping.
+        Name -> array, in the order of the mapping.
 
     Raises:
         TypeError: A value of the mapping is not a column, or a name is not a string.
@@ -44,6 +44,18 @@ def batch_from_columns(
         for name, values in columns.items()
     }
     _check_lengths(arrays, num_rows)
+    return arrays
+
+
+def batch_from_columns(
+    columns: Mapping[str, object],
+    *,
+    num_rows: int | None = None,
+    hints: pa.Schema | None = None,
+    max_offset: int = MAX_OFFSET,
+) -> pa.RecordBatch:
+    """A record batch of such columns, in the order of the mapping; see `arrays_from_columns`."""
+    arrays = arrays_from_columns(columns, num_rows=num_rows, hints=hints, max_offset=max_offset)
     if not arrays:
         return empty_columns(num_rows or 0)
     return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))

@@ -7,19 +7,20 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.dataset import Dataset, ExportRun, LazyDataset, groups_of, scan_dataset, write_as, write_output
-from raydata_ext.engine import Engine, ErrorPolicy, RunProgress, Silent, Workers, run_all
+from raydata_ext.engine import Engine, ErrorPolicy, Named, RunProgress, Silent, Workers, run_all
 from raydata_ext.engine.quarantine_files import write_quarantine_files
 from raydata_ext.engine.report import Report
 from raydata_ext.engine.report_page import write_report_page
 from raydata_ext.errors import JobFileError, QuarantineError
 from raydata_ext.job.schema import WorkersSection
 from raydata_ext.plan import Workspace
+from raydata_ext.redaction import redacted
 from raydata_ext.remote import is_url, without_local_scheme
 from raydata_ext.store import open_directory
 
@@ -33,17 +34,16 @@ if TYPE_CHECKING:
 Collect = Callable[[LazyDataset], Dataset]
 """Computes a plan, as the job says: by its executor, and with its answer to bad rows."""
 
+Piping = Callable[[str], AbstractContextManager[Collect]]
+"""Is given the name of a `pipe` step, entered while the step is made, and gives what it computes plans with."""
 
-def plan_of(
-    job: JobFile, collect: Collect | None = None, timed: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> LazyDataset:
+
+def plan_of(job: JobFile, piping: Piping | None = None) -> LazyDataset:
     """The job's source and steps.
 
     Args:
         job: the job.
-        collect: is given to `pipe` steps, which compute with it what they have to know; None ends the plan in front of
-            the first of them.
-        timed: is entered while a `pipe` step is made.
+        piping: what `pipe` steps compute with that they have to know; None ends the plan in front of the first of them.
 
     Raises:
         NoMatchError: a pattern of the source matches no file.
@@ -64,10 +64,10 @@ def plan_of(
         place = f"steps[{number}]"
         if step.pipe is None:
             lazy = _with_step(lazy, step, place)
-        elif collect is None:
+        elif piping is None:
             break
         else:
-            with timed():
+            with piping(step.pipe.function.rpartition(":")[2]) as collect:
                 lazy = _piped(lazy, collect, step.pipe, f"{place}.pipe")
     return lazy
 
@@ -95,8 +95,7 @@ def run_job(
         with Engine(job.run.executor, pool, address) as engine:
             report.executors = engine.used
             with _timed(report, "planning"):
-                collect = partial(_collect, engine=engine, progress=progress, errors=errors)
-                lazy = plan_of(job, collect, partial(_timed, report, "pipe steps"))
+                lazy = plan_of(job, partial(_piping, report, engine, progress or Silent(), errors))
                 report.source = _describe_source(job, lazy)
             with _timed(report, "computing"):
                 results = _compute(report, lazy, engine, progress, errors, report_directory(job))
@@ -143,8 +142,15 @@ def import_function(reference: str, place: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]  # anything that can be called
 
 
-def _collect(lazy: LazyDataset, engine: Engine, progress: RunProgress | None, errors: ErrorPolicy) -> Dataset:
-    return Dataset.from_results(run_all(lazy.plan, lazy.workspace, engine, progress, errors)[-1], lazy.workspace)
+@contextmanager
+def _piping(report: Report, engine: Engine, progress: RunProgress, errors: ErrorPolicy, name: str) -> Iterator[Collect]:
+    shown = Named(name, progress)
+
+    def collect(lazy: LazyDataset) -> Dataset:
+        return Dataset.from_results(run_all(lazy.plan, lazy.workspace, engine, shown, errors)[-1], lazy.workspace)
+
+    with _timed(report, "pipe steps"):
+        yield collect
 
 
 def _piped(lazy: LazyDataset, collect: Collect, section: PipeSection, place: str) -> LazyDataset:
@@ -205,12 +211,18 @@ def _compute(
 def _describe_source(job: JobFile, lazy: LazyDataset) -> dict[str, Any]:
     pieces = [piece for shard in lazy.plan.shards for piece in shard.pieces]
     return {
-        "paths": job.source.paths,
+        "paths": _shown_paths(job),
         "format": job.source.format,
         "files": len({piece.file.path for piece in pieces}),
         "bytes": lazy.plan.num_bytes,
         "shards": len(lazy.plan.shards),
     }
+
+
+def _shown_paths(job: JobFile) -> str | list[str]:
+    """The paths of the source, without passwords."""
+    paths = job.source.paths
+    return redacted(paths) if isinstance(paths, str) else [redacted(path) for path in paths]
 
 
 def _write(
@@ -226,11 +238,11 @@ def _write(
         dataset.fingerprint,
         ExportRun(engine, lazy.workspace.store, progress or Silent()),
         cut=max_bytes,
-        lineage={"job": job.name, "paths": job.source.paths, "steps": [step.label for step in lazy.plan.steps]},
+        lineage={"job": job.name, "paths": _shown_paths(job), "steps": [step.label for step in lazy.plan.steps]},
     )
     directory = output.directory
     return {
-        "path": directory.path,
+        "path": redacted(directory.path),
         "files": len(directory.files),
         "rows": dataset.num_rows,
         "bytes": sum(file.num_bytes for file in directory.files),
@@ -248,7 +260,7 @@ def _write_for_others(job: JobFile, dataset: Dataset, engine: Engine, progress: 
     paths = write_as(dataset, output.format, output.path, engine, progress, options)
     directory = open_directory(paths[0].rpartition("/")[0], dataset.parts.workspace.storage_options)
     return {
-        "path": output.path,
+        "path": redacted(output.path),
         "files": len(paths),
         "rows": dataset.num_rows,
         "bytes": sum(directory.sizes([path.rpartition("/")[2] for path in paths]).values()),
@@ -279,7 +291,7 @@ def _reported(report: Report, directory: Path) -> Iterator[None]:
         report.status = "complete"
     except BaseException as error:
         report.status = "failed" if isinstance(error, Exception) else "cancelled"
-        report.error = "".join(traceback.format_exception_only(error)).strip()
+        report.error = redacted("".join(traceback.format_exception_only(error)).strip())
         raise
     finally:
         report.seconds["total"] = time.perf_counter() - started

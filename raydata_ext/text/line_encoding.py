@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from raydata_ext.engine import Counted
 from raydata_ext.fingerprint import hash_value
 from raydata_ext.sources.token_types import best_fitting_int_dtype
 from raydata_ext.text.tokenizer import tokenize_line
@@ -49,7 +50,7 @@ def encode_columns(
     Returns:
         A plan with two columns in place of each: its tokens under its name (lists of uint16 where the dictionary has
         less than 65500 symbols, of int32 otherwise), and the words that were replaced by unk, see `unknown_column`.
-        Other columns go.
+        Other columns go. The step counts tokens (eos included) and unknown words of each column for the report.
     """
     names = {column: (names or {}).get(column, column) for column in dictionaries}
     settings: dict[str, Any] = {"tokenize": tokenize, "append_eos": append_eos, "reverse_order": reverse_order}
@@ -92,13 +93,16 @@ class EncodeColumns:
         self._encoders = {column: LineEncoder(dictionary, **settings) for column, dictionary in dictionaries.items()}
         self._names = names
 
-    def __call__(self, batch: pa.Table) -> pa.Table:
-        """Give the tokens, and the unknown words, of each line."""
-        columns = {}
+    def __call__(self, batch: pa.Table) -> Counted:
+        """Give the tokens, and the unknown words, of each line, and count both."""
+        columns, counts = {}, {}
         for column, encoder in self._encoders.items():
             name = self._names[column]
-            columns[name], columns[unknown_column(name)] = encoder.encode(batch.column(column).to_pylist())
-        return pa.table(columns)
+            tokens, unknown = encoder.encode(batch.column(column).to_pylist())
+            columns[name], columns[unknown_column(name)] = tokens, unknown
+            counts[f"tokens in {name}"] = len(tokens.values)
+            counts[f"unknown words in {name}"] = len(unknown.values)
+        return Counted(pa.table(columns), counts)
 
 
 class LineEncoder:

@@ -31,6 +31,10 @@ def types(dataset):
     return {field.name: str(field.type) for field in dataset.schema}
 
 
+def torch_tensor(array):
+    return pytest.importorskip("torch").from_numpy(array)
+
+
 # Rows that differ from one another
 
 
@@ -242,6 +246,19 @@ def test_an_array_that_is_changed_in_place_counts(dataset, batch_format):
 
 
 # Batches
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, torch_tensor])
+def test_a_function_may_use_its_array_again_for_the_next_batch(dataset, wrap):
+    array = np.zeros(100, np.int64)
+    result = wrap(array)
+
+    def double(batch):
+        array[:] = 2 * np.asarray(batch["n"])
+        return {"twice": result}
+
+    source = dataset({"n": range(1000)})
+    assert mapped(source, double, batched=True, batch_size=100)["twice"] == list(range(0, 2000, 2))
 
 
 def test_a_batch_may_become_more_fewer_or_no_rows(dataset):

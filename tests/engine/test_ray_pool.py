@@ -20,14 +20,6 @@ from raydata_ext.errors import PlanError, StepError, WorkerLostError
 pytestmark = pytest.mark.usefixtures("ray_session")
 
 
-@pytest.fixture
-def scan(corpus, tmp_path):
-    return rdx.scan_dataset(
-        str(corpus / "**" / "*.txt"), format="text", unit="file", path_column="path",
-        max_shard_bytes="20KB", cache_dir=tmp_path / "cache",
-    )  # fmt: skip
-
-
 def length(row):
     return {"length": len(row["text"])}
 
@@ -145,9 +137,9 @@ def test_workers_that_can_be_placed_nowhere_end_the_run_and_say_what_is_missing(
         scan.map(length, version="nowhere").collect(executor="ray", workers=nowhere)
 
 
-def mapped_files():
-    """Files of the cache that this process has mapped, with the address of each."""
-    lines = [line.split(maxsplit=5) for line in Path("/proc/self/maps").read_text().splitlines()]
+def mapped_files(pid="self"):
+    """Files of the cache that a process has mapped, with the address of each."""
+    lines = [line.split(maxsplit=5) for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
     return [(line[5], line[0]) for line in lines if len(line) > 5 and line[5].endswith(".arrow")]
 
 
@@ -177,6 +169,49 @@ def test_a_worker_maps_its_input_once_a_shard_and_lets_go_of_it(tmp_path, order)
         else:
             assert {len(maps) for maps in mine} == {1}
             assert len({maps[0] for maps in mine}) == len({maps[0][0] for maps in mine}) > 1
+
+
+@pytest.fixture
+def shuffled(tmp_path, monkeypatch):
+    """A shuffled data set of six files and more than a dozen shards, each of which has rows of all files."""
+    monkeypatch.setattr("raydata_ext.dataset.base.MAX_SHARD_BYTES", 4_000)
+    for number in range(6):
+        (tmp_path / f"{number}.txt").write_text("".join(f"{number} {row}\n" for row in range(1000)))
+    scan = rdx.scan_dataset(str(tmp_path / "*.txt"), max_shard_bytes="7KB", cache_dir=tmp_path / "cache")
+    lines = scan.collect(executor="inline").shuffle(seed=1)
+    assert len(lines.cache_files) == 6
+    assert len(lines.shards) > 12
+    return lines
+
+
+def files_opened(batch):
+    """How many files tables of this process have opened since its first batch, for which all were opened."""
+    from raydata_ext.table import memory_mapped
+
+    if not hasattr(memory_mapped, "opened"):
+        memory_mapped.opened, opens = 0, memory_mapped.open_ipc_file
+
+        def open_and_count(*arguments, **options):
+            memory_mapped.opened += 1
+            return opens(*arguments, **options)
+
+        memory_mapped.open_ipc_file = open_and_count
+    return {"opened": [memory_mapped.opened] * len(batch["text"])}
+
+
+def test_a_worker_opens_the_files_of_a_shuffled_data_set_once_for_all_its_shards(shuffled):
+    seen = shuffled.map(files_opened, batched=True, remove_columns="text", executor="ray", workers=2, version="1")
+    assert set(seen["opened"]) == {0}
+    assert len(seen) == 6000
+
+
+def test_a_worker_that_has_nothing_to_do_lets_go_of_the_files_that_shards_share(shuffled, wait_until):
+    plan = shuffled.lazy().map(lambda row: {"n": 1})
+    with Engine("ray", workers=1) as engine:
+        [results] = run_all(plan.plan, plan.workspace, engine)
+        pid = results[0].done.value.worker.rpartition(":")[2]
+        wait_until(lambda: not mapped_files(pid), f"process {pid} to let go of {mapped_files(pid)}")
+        assert Path(f"/proc/{pid}").exists()
 
 
 def test_only_recipes_and_receipts_go_through_the_object_store(scan, ray_session):

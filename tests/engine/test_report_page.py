@@ -14,7 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raydata_ext.engine.report import Report
-from raydata_ext.engine.report_page import MAX_REASONS, MAX_SAMPLES, MAX_VALUE_CHARS, render_report, write_report_page
+from raydata_ext.engine.report_page import (
+    MAX_COUNTS,
+    MAX_REASONS,
+    MAX_SAMPLES,
+    MAX_VALUE_CHARS,
+    render_report,
+    write_report_page,
+)
 
 CHARTS = ("timeline", "throughput", "durations", "row-sizes")
 INJECTION = "</script><script>document.documentElement.lang = 1</script><img src=x onerror=alert(1)> 数据 😀"
@@ -139,6 +146,14 @@ def test_reasons_are_ranked_and_the_rarest_of_very_many_summed_up() -> None:
     assert reasons[MAX_REASONS:] == [["3 other reasons", 1 + 2 + 3]]
 
 
+def test_counts_of_steps_keep_their_order_and_very_many_are_left_to_the_report() -> None:
+    counts = {"tokens": 3, "a": 9, "unknown words": 0}
+    steps = [{"step": "few", "counts": counts}, {"step": "many", "counts": {f"{n}": n for n in range(100)}}]
+    few, many = (step["counts"] for step in data_in(render_report(make_report(1, steps=steps)))["steps"])
+    assert few == [["tokens", 3], ["a", 9], ["unknown words", 0]]
+    assert many == [*([f"{n}", n] for n in range(MAX_COUNTS)), ["50 more counts are in report.json", None]]
+
+
 def test_quarantined_values_are_shown_as_text_and_cut_where_they_are_long() -> None:
     value = {"x": float("nan"), "at": Path("p")}
     sample = {"source": "a.jsonl", "row": 7, "error": "ValueError: \x1b[31mno\x1b[0m", "value": value}
@@ -201,6 +216,15 @@ def test_a_browser_draws_all_charts_and_tables(browse: Browse, width: int) -> No
     texts = ["123,456,789", "Took 1 min 3 s", "20 computed, 0 cached", "too short", "no reason given", "of 20</output>"]
     assert [text for text in texts if text not in page] == []
     assert '<section id="samples" hidden="">' in page
+
+
+def test_a_browser_shows_counts_of_steps_where_there_are_some(browse: Browse) -> None:
+    report = make_report(3)
+    assert ">Counted</th>" not in browse(report)
+    report["steps"][0]["counts"] = {"tokens in source": 12_345, "unknown words <b>": 0}
+    page = browse(report)
+    assert ">Counted</th>" in page
+    assert "<li><b>12,345</b> tokens in source</li><li><b>0</b> unknown words &lt;b&gt;</li>" in page
 
 
 def test_a_browser_shows_a_run_from_the_cache_with_a_sentence_in_place_of_times(browse: Browse) -> None:

@@ -6,13 +6,15 @@ import gzip
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import raydata_ext as rdx
 from raydata_ext.engine import Engine, ErrorPolicy, run_all
+from raydata_ext.engine.quarantine import QuarantineFile, records_of
 from raydata_ext.engine.report import Report
 from raydata_ext.errors import QuarantineError, StepError
-from raydata_ext.plan import resolve
+from raydata_ext.plan import quarantine_key, resolve
 
 ONE, OTHER = rdx.Workers(num_gpus=1), rdx.Workers(max=3)
 
@@ -166,6 +168,45 @@ def test_rows_are_set_aside_once_over_all_groups_and_counted_against_one_limit(t
         assert again.cached
         with pytest.raises(QuarantineError):
             run_all(lazy.plan, lazy.workspace, engine, errors=ErrorPolicy("quarantine", 1))
+
+
+def test_row_numbers_go_on_from_a_result_that_lacks_rows_and_nothing_is_done_again(tmp_path, calls):
+    """Each group sets a row aside; the third one, which asks for numbers, is added later."""
+    table = {"n": list(range(2500)), "text": [""] * 2500}
+    lazy = rdx.Dataset.from_dict(table, cache_dir=tmp_path / "cache").lazy()
+    lazy = lazy.map(**noted(calls, "a")).map(fail_on, fn_kwargs={"name": "n", "value": 3})
+    lazy = lazy.map(fail_on, fn_kwargs={"name": "n", "value": 1500}, workers=ONE)
+    with Engine("inline") as engine:
+        run_all(lazy.plan, lazy.workspace, engine, errors=ErrorPolicy("quarantine"))
+    lazy = lazy.map(lambda row, index: {"index": index}, with_indices=True, workers=OTHER)
+    last = lazy.map(fail_on, fn_kwargs={"name": "index", "value": 2000}, workers=ONE)
+    with Engine("inline") as engine:
+        [[result]] = run_all(last.plan, last.workspace, engine, errors=ErrorPolicy("quarantine"))
+    rows = last.workspace.store.table(result.receipt)
+    assert rows.column("index").to_pylist() == rows.column("n").to_pylist()
+    assert sorted(set(range(2500)) - set(rows.column("n").to_pylist())) == [3, 1500, 2000]
+    assert (result.receipt.rows_in, result.receipt.quarantined) == (2500, 3)
+    records = list(records_of(last.workspace.store, [result.receipt]))
+    assert [record["row"] for record in records] == [3, 1500, 2000]
+    assert {record["source"] for record in records} == {"table of 2500 rows in memory"}
+    assert calls() == {"a": 2500}
+
+
+def test_row_numbers_are_right_where_it_is_not_recorded_which_rows_a_result_lacks(tmp_path, calls):
+    lazy = rdx.Dataset.from_dict({"n": list(range(10)), "text": [""] * 10}, cache_dir=tmp_path / "cache").lazy()
+    lazy = lazy.map(**noted(calls, "a")).map(fail_on, fn_kwargs={"name": "n", "value": 3}).cache()
+    last = lazy.map(lambda row, index: {"index": index}, with_indices=True)
+    store = last.workspace.store
+    with Engine("inline") as engine:
+        [[kept]] = run_all(lazy.plan, lazy.workspace, engine, errors=ErrorPolicy("quarantine"))
+        records = store.table(store.get(quarantine_key(kept.receipt.key))).table
+        elsewhere = pa.array(["counted from somewhere else"])
+        with QuarantineFile(store, kept.receipt.key, 1) as file:
+            file.add(records.set_column(0, "source", elsewhere).to_pylist()[0])
+            file.publish("host:1")
+        [[result]] = run_all(last.plan, last.workspace, engine, errors=ErrorPolicy("quarantine"))
+    assert store.table(result.receipt).column("index").to_pylist() == [0, 1, 2, *range(4, 10)]
+    assert calls() == {"a": 20}
 
 
 @pytest.fixture

@@ -8,14 +8,6 @@ import raydata_ext as rdx
 from raydata_ext.errors import StepError
 
 
-@pytest.fixture
-def scan(corpus, tmp_path):
-    return rdx.scan_dataset(
-        str(corpus / "**" / "*.txt"), format="text", unit="file", path_column="path",
-        max_shard_bytes="20KB", cache_dir=tmp_path / "cache",
-    )  # fmt: skip
-
-
 def long_enough(row):
     return len(row["text"]) > 100
 

@@ -97,3 +97,10 @@ def test_a_worker_gets_what_its_host_has_before_what_others_have(tmp_path):
     workers = ("x:7", "y:8")
     assert [taken(queue, "y:8", workers) for _ in range(3)] == [1, 3, 0]
     assert taken(queue, "y:8", workers) == 2
+
+
+def test_a_worker_leaves_what_another_host_has_to_the_workers_there_as_long_as_there_is_something_else(tmp_path):
+    queue = TaskQueue([stored(tmp_path, host) for host in ("x", "gone", "x", "y")] + [OTHER])
+    workers = ("x:7", "y:8", "z:9")
+    assert [taken(queue, "z:9", workers) for _ in range(3)] == [1, 4, 0]
+    assert [taken(queue, "y:8", workers), taken(queue, "x:7", workers)] == [3, 2]

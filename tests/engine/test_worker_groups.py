@@ -15,14 +15,6 @@ from raydata_ext.engine import Engine, Silent, run_all
 pytestmark = pytest.mark.usefixtures("ray_session")
 
 
-@pytest.fixture
-def scan(corpus, tmp_path):
-    return rdx.scan_dataset(
-        str(corpus / "**" / "*.txt"), format="text", unit="file", path_column="path",
-        max_shard_bytes="20KB", cache_dir=tmp_path / "cache",
-    )  # fmt: skip
-
-
 class Pid:
     """Puts the process that it runs in into a column."""
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from rich.console import Console
 from typer.testing import CliRunner
 
 import raydata_ext as rdx
 from raydata_ext.cli import app
+from raydata_ext.engine import progress_for
 from raydata_ext.errors import JobFileError
 from raydata_ext.job import plan_of, read_job_file, run_job
 
@@ -92,6 +95,13 @@ def test_what_it_computes_is_a_phase_of_its_own_in_the_report(job):
     *phases, total = report.seconds
     assert (phases, total) == (["planning", "pipe steps", "computing", "writing"], "total")
     assert sum(report.seconds[phase] for phase in phases) <= report.seconds["total"]
+
+
+def test_what_is_shown_of_its_work_bears_its_name(job):
+    shown = io.StringIO()
+    run_job(job(a="c\na\n", b="b\n"), progress=progress_for(Console(file=shown)))
+    phases = [line.partition(":")[0] for line in shown.getvalue().splitlines()]
+    assert phases == ["numbered, computing"] * 2 + ["computing"] * 2 + ["writing"] * 2
 
 
 def test_without_a_run_the_plan_ends_in_front_of_it_and_nothing_is_called(job, tmp_path):

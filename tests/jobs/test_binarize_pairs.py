@@ -115,6 +115,14 @@ def test_one_run_of_the_job_file_gives_the_tokens_of_both_sides(catalogues, tmp_
     assert corpus.summary.startswith(f"source: {len(pairs)} sents, {corpus.source.ntok} tokens, ")
 
 
+def test_the_report_says_how_many_words_of_each_side_its_dictionary_lacks(run):
+    report, corpus = run()
+    counts = report.as_dict()["steps"][-1]["counts"]
+    for name, side in (("source", corpus.source), ("target", corpus.target)):
+        assert counts[f"tokens in {name}"] == side.ntok
+        assert counts[f"unknown words in {name}"] == side.nunk > 0
+
+
 def test_a_changed_corpus_changes_the_dictionary_and_so_all_tokens(catalogues, tmp_path, run):
     shards = "source.max_shard_bytes=1"  # a shard a file
     run(shards)

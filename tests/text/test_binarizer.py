@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import raydata_ext as rdx
+from raydata_ext.engine import Engine, run_all
 from raydata_ext.errors import StepError
 from raydata_ext.text.binarizer import Binarizer
 from raydata_ext.text.dictionary import Dictionary
 from raydata_ext.text.indexed.mmap_indexed_dataset import MMapIndexedDataset
+from raydata_ext.text.line_encoding import encode_columns
 
 
 @pytest.fixture
@@ -35,6 +37,16 @@ def test_lines_become_tokens_and_unknown_words_are_counted(tmp_path, dictionary)
     assert (done.nseq, done.ntok, done.nunk, done.replaced) == (4, 12, 3, Counter(x=2, y=1))
     assert done.summary == "4 sents, 12 tokens, 25.0% replaced (by <unk>)"
     assert str(done.dataset.schema.field("input_ids").type.value_type) == "uint16"
+
+
+def test_tokens_and_unknown_words_are_counted_for_the_report(tmp_path, dictionary):
+    texts = rdx.Dataset.from_dict({"de": ["a b", "x a <unk> x"], "en": ["a", "b"]}, cache_dir=tmp_path).lazy()
+    encoded = encode_columns(texts, {"de": dictionary, "en": dictionary}, names={"de": "input_ids"})
+    with Engine("inline") as engine:
+        [[result]] = run_all(encoded.plan, encoded.workspace, engine)
+    assert [step["counts"] for step in result.receipt.steps] == [
+        {"tokens in input_ids": 8, "unknown words in input_ids": 2, "tokens in en": 4, "unknown words in en": 0}
+    ]
 
 
 def test_each_line_is_what_encode_line_gives(tmp_path, dictionary):
