@@ -86,7 +86,9 @@ def join_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Buf
 
 
 def _every_other(count: int) -> pa.Array:
-    return pa.array(np.arange(0, 2 * count, 2, dtype=np.uint32 if count <= 1 << 31 else np.uint64))
+    kind = np.uint32 if count <= 1 << 31 else np.uint64
+    values = pa.py_buffer(np.arange(0, 2 * count, 2, dtype=kind))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(kind), count, [None, values])  # `pa.array` would import pandas
 
 
 _EVERY_OTHER = _every_other(1 << 13)
