@@ -1,4 +1,4 @@
-"""Text without the passwords that URLs in it hold, for all that is shown or stored: `https://user:***@host/data`."""
+r"""Text as it is shown and stored: without the passwords of URLs in it, and names that are no Unicode with `\xff`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def redacted(text: str) -> str:
     if "@" not in text:  # this is asked of every label of every shard
         return text
     return _PASSWORD.sub(r"\1:***@", text)
+
+
+def readable(path: str) -> str:
+    r"""Name a file or URL as messages, receipts and reports do: `https://user:***@host/data`, `/data/caf\xe9.txt`."""
+    return redacted(path).encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def redact_error(error: BaseException) -> None:

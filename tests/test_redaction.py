@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from raydata_ext.errors import DamagedInputError, NoMatchError, QuarantineError, ReadError, WriteError
-from raydata_ext.redaction import redact_error, redacted
+from raydata_ext.redaction import readable, redact_error, redacted
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,8 @@ def test_passwords_are_taken_out_of_errors_of_other_libraries():
     plain = ValueError(3, b"x")
     redact_error(plain)
     assert plain.args == (3, b"x")
+
+
+def test_a_name_that_is_no_unicode_is_written_with_escapes() -> None:
+    assert readable("/data/caf\udce9.txt") == r"/data/caf\xe9.txt"
+    assert readable("https://user:hush@host/日本.txt") == "https://user:***@host/日本.txt"

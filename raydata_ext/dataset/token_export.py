@@ -19,7 +19,7 @@ import numpy as np
 
 from raydata_ext.dataset.token_files import Extent, TokenFiles
 from raydata_ext.engine import RepeatableTask, batches_of
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 from raydata_ext.sources.index_layout import IndexLayout, Layout
 from raydata_ext.sources.token_types import best_fitting_int_dtype, code, little_endian
 from raydata_ext.store.directory_files import LocalDirectory
@@ -158,7 +158,7 @@ class PartsTask(RepeatableTask[int]):
     @property
     def label(self) -> str:
         """The files as messages name them."""
-        return redacted(self.files.prefix)
+        return readable(self.files.prefix)
 
     @property
     def num_bytes(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 from raydata_ext.table.cast import cast_batch
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class FileTask(RepeatableTask[Outcome]):
     @property
     def label(self) -> str:
         """The file as messages name it."""
-        return redacted(self.path)
+        return readable(self.path)
 
     @property
     def num_bytes(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from raydata_ext.fingerprint import combine, hash_value
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 from raydata_ext.sources import InputFile, Piece, label_of
 from raydata_ext.table import MemoryMappedTable, Table
 from raydata_ext.table.concatenation import blocks_of
@@ -60,7 +60,7 @@ class TableShard:
     @property
     def sources(self) -> tuple[str, ...]:
         """The inputs that the rows were made of, or the files that they are mapped from."""
-        mapped = (redacted(table.path) for table in blocks_of(self.table) if isinstance(table, MemoryMappedTable))
+        mapped = (readable(table.path) for table in blocks_of(self.table) if isinstance(table, MemoryMappedTable))
         return self.made_of or tuple(mapped)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -90,7 +91,8 @@ def _opened(piece: Piece) -> Iterator[Any]:
     """Open the file of a piece, mapped where it is local; what goes wrong with it then is a ReadError."""
     with piece.file.open() as raw:
         try:
-            with pa.memory_map(piece.file.path) if piece.file.is_local else pa.PythonFile(raw, mode="r") as source:
+            local = pa.memory_map(os.fsencode(piece.file.path)) if piece.file.is_local else None
+            with local or pa.PythonFile(raw, mode="r") as source:
                 yield source
         except _DAMAGE as error:
             raise _damaged(piece, error) from error

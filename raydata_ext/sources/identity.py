@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 import xxhash
 
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 from raydata_ext.table.ipc_writer import temporary_name
 
 if TYPE_CHECKING:
@@ -129,8 +129,7 @@ def _bucket_name(piece: Piece) -> str:
 
 
 def _entry_key(piece: Piece) -> str:
-    path = redacted(piece.file.path).encode(errors="backslashreplace").decode()
-    return f"{path}|{piece.start}|{piece.end}"
+    return f"{readable(piece.file.path)}|{piece.start}|{piece.end}"
 
 
 def _is_racy(piece: Piece, seen_ns: int) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from raydata_ext.errors import ReadError
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 from raydata_ext.remote import ResumingStream, StorageOptions, find_file_system, find_version, is_url
 
 ETAG = "etag:"
@@ -110,7 +110,7 @@ class Piece:
     @property
     def label(self) -> str:
         """The piece as messages name it: `corpus/a.jsonl` or `corpus/a.jsonl[0:268435456]`."""
-        path = redacted(self.file.path)
+        path = readable(self.file.path)
         return path if self.end is None else f"{path}[{self.start}:{self.end}]"
 
 
@@ -128,4 +128,4 @@ class CompressedRange(Piece):
     @property
     def label(self) -> str:
         """The piece as messages name it; the end is open where the rest of the file is meant."""
-        return f"{redacted(self.file.path)}[{self.start}:{'' if self.end is None else self.end}]"
+        return f"{readable(self.file.path)}[{self.start}:{'' if self.end is None else self.end}]"

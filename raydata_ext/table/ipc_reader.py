@@ -93,10 +93,10 @@ def _open_reader(
 def _mapped(path: str, when_unmapped: Callable[[], None] | None) -> pa.NativeFile:
     """Map a file; views of it are views of one buffer, which Arrow keeps as long as there are any."""
     if when_unmapped is None:
-        return pa.memory_map(path)
+        return pa.memory_map(os.fsencode(path))
     end = _End()
     weakref.finalize(end, when_unmapped)
-    with pa.memory_map(path) as file:
+    with pa.memory_map(os.fsencode(path)) as file:
         whole = file.read_buffer()
     return pa.BufferReader(pa.foreign_buffer(whole.address, whole.size, base=(whole, end)))
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pytest
 
-from raydata_ext import load_dataset
+from raydata_ext import load_dataset, load_from_disk
 from raydata_ext.errors import NoMatchError
 
 
@@ -44,3 +44,12 @@ def test_a_schema_is_a_step(make_files, tmp_path):
 def test_an_empty_match_is_an_error(tmp_path):
     with pytest.raises(NoMatchError):
         load_dataset(tmp_path / "*.arrow")
+
+
+def test_files_whose_names_are_no_unicode_are_computed_with_and_saved(tmp_path):
+    path = tmp_path / "caf\udce9.txt"
+    path.write_text("a\nb\n")
+    dataset = load_dataset(path).map(lambda row: {"n": len(row["text"])})
+    dataset.save_to_disk(tmp_path / "out\udce9")
+    saved = load_from_disk(tmp_path / "out\udce9")
+    assert saved.map(lambda row: {"m": row["n"] + 1})[:] == {"text": ["a", "b"], "n": [1, 1], "m": [2, 2]}

@@ -47,6 +47,13 @@ def plain(batches: list[pa.RecordBatch]) -> list[dict[str, object]]:
     return [row for batch in batches for row in batch.to_pylist()]
 
 
+def test_a_name_that_is_no_unicode_is_a_name(store, tmp_path: Path) -> None:
+    store(numbers(3), "stream")
+    (tmp_path / "data.arrow").rename(tmp_path / "bad\udcff.arrow")
+    [file] = list_files(tmp_path)
+    assert plain(list(ArrowReader().read(Piece(file)))) == plain(numbers(3))
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
 @given(
     st.sampled_from(sorted(FORMATS)),

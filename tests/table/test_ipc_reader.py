@@ -51,6 +51,11 @@ def test_an_open_table_holds_no_file_descriptor_and_outlives_the_name_of_its_fil
     assert table.to_pylist() == ROWS.to_pylist()
 
 
+def test_a_name_that_is_no_unicode_is_a_name(tmp_path):
+    path = write_stream(tmp_path / "a.arrow").rename(tmp_path / "bad\udcff.arrow")
+    assert open_ipc_file(path).equals(ROWS)
+
+
 def test_the_ipc_file_format_opens_too(tmp_path):
     path = tmp_path / "a.arrow"
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, ROWS.schema) as writer:
