@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=309_000, help="rows of about 1 kB")
     parser.add_argument("--small", action="store_true", help="30,000 rows")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of those that start nothing; the median counts")
+    parser.add_argument("--repeats", type=int, default=7, help="runs of those that start nothing; the median counts")
     parser.add_argument("--only-inline", action="store_true", help="the plain loop and ours inline")
     arguments = parser.parse_args()
     rows = 30_000 if arguments.small else arguments.rows
@@ -103,11 +103,15 @@ def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool:
     loaded = scan(paths, directory / "arrow").collect(executor="inline")
     files = [Path(file["filename"]) for file in loaded.cache_files]
     data = hugging_face(paths, directory / "huggingface")
-    plain, inline, theirs = in_turn(
+    plain, inline = in_turn(
         repeats,
         directory,
         lambda out: plain_batches(files, arrow_batches, out),
         lambda out: mapped(moved(loaded, out)).collect(executor="inline"),
+    )
+    theirs, *_ = in_turn(
+        repeats,
+        directory,
         lambda out: data.map(batch_function, batched=True, cache_file_name=str(out / "data.arrow")),
     )
     show("plain pyarrow loop, one core", plain, plain, 1)

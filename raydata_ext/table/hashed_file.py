@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _MAX_BUFFERS = 1024
 """Buffers that one call of `writev` takes, on Linux and macOS alike."""
+
+_RUN_BYTES = 256 << 10
 
 
 class _Sink(list[Any]):
@@ -28,8 +31,8 @@ class HashedFile:
     """A new file that knows size and xxh3-128 of what was written to it.
 
     An IPC stream hands over the buffers of a batch one by one, and the large ones as they lie in memory. They are
-    gathered; `write_out` hashes them and gives them to the system in one call, so that nothing is copied on the way but
-    by the system itself. Until then they must not change.
+    gathered; `write_out` hashes them and gives them to the system, a cache-sized run at a time, so that nothing is
+    copied on the way but by the system itself. Until then they must not change.
 
     Args:
         path: the file; there must be none of that name.
@@ -51,16 +54,20 @@ class HashedFile:
         Raises:
             OSError: the disk is full or fails; how much of it was written is not known.
         """
-        left: list[Any] = [*self.sink]
+        gathered = [*self.sink]
         self.sink.clear()
-        for data in left:
-            self._hash.update(data)
-        num_bytes = sum(map(len, left))
+        for run in _runs(gathered):
+            for part in run:
+                self._hash.update(part)
+            self._write(run)
+
+    def _write(self, run: list[memoryview]) -> None:
+        num_bytes = sum(map(len, run))
         self.num_bytes += num_bytes
         while num_bytes:
-            written = os.writev(self._file.fileno(), left[:_MAX_BUFFERS])
+            written = os.writev(self._file.fileno(), run)
             num_bytes -= written
-            left = _rest(left, written) if num_bytes else []
+            run = _rest(run, written) if num_bytes else []
 
     def sync(self) -> None:
         """Force what was written out to the disk."""
@@ -75,10 +82,27 @@ class HashedFile:
         return self._hash.hexdigest()
 
 
-def _rest(buffers: list[Any], written: int) -> list[Any]:
+def _runs(buffers: list[Any]) -> Iterator[list[memoryview]]:
+    """Cut buffers into runs of parts that are hashed and written while the core has them in its cache."""
+    run: list[memoryview] = []
+    num_bytes = 0
+    for buffer in buffers:
+        whole = memoryview(buffer)
+        for start in range(0, len(whole), _RUN_BYTES):
+            part = whole[start : start + _RUN_BYTES]
+            run.append(part)
+            num_bytes += len(part)
+            if num_bytes >= _RUN_BYTES or len(run) == _MAX_BUFFERS:
+                yield run
+                run, num_bytes = [], 0
+    if run:
+        yield run
+
+
+def _rest(buffers: list[memoryview], written: int) -> list[memoryview]:
     """The buffers without their first bytes: the system may take less than it is given."""
     for number, data in enumerate(buffers):
         if written < len(data):
-            return [memoryview(data)[written:], *buffers[number + 1 :]]
+            return [data[written:], *buffers[number + 1 :]]
         written -= len(data)
     return []

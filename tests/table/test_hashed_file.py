@@ -1,4 +1,4 @@
-"""Files that know their checksum and are written with one call of the system a batch."""
+"""Files that know their checksum and are written without a copy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_where_the_system_takes_less_than_it_is_given_the_rest_follows(tmp_path,
     assert file.num_bytes == 8
 
 
-def test_a_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypatch) -> None:
+def test_a_small_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypatch) -> None:
     batch = pa.record_batch({"n": range(1000), "text": ["words"] * 1000})
     file = HashedFile(tmp_path / "file")
     stream = pa.ipc.new_stream(pa.PythonFile(file.sink, mode="w"), batch.schema)
@@ -61,7 +61,7 @@ def test_a_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypatch) ->
     everything = os.writev
 
     def counted(descriptor, buffers):
-        calls.append([data.address for data in buffers if isinstance(data, pa.Buffer)])
+        calls.append([pa.py_buffer(data).address for data in buffers])
         return everything(descriptor, buffers)
 
     monkeypatch.setattr(os, "writev", counted)
@@ -70,7 +70,26 @@ def test_a_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypatch) ->
     file.close()
 
     [addresses] = calls
-    assert addresses == [buffer.address for column in batch.columns for buffer in column.buffers() if buffer]
+    of_columns = [buffer.address for column in batch.columns for buffer in column.buffers() if buffer]
+    assert [address for address in addresses if address in of_columns] == of_columns
+
+
+def test_large_buffers_are_hashed_and_written_in_runs(tmp_path, monkeypatch) -> None:
+    buffers = [bytes([number]) * size for number, size in enumerate([700_000, 10, 300_000, 1 << 18, 5])]
+    sizes = []
+    everything = os.writev
+
+    def counted(descriptor, run):
+        sizes.append(sum(map(len, run)))
+        return everything(descriptor, run)
+
+    monkeypatch.setattr(os, "writev", counted)
+    file = written(tmp_path / "file", buffers)
+
+    content = b"".join(buffers)
+    assert (tmp_path / "file").read_bytes() == content
+    assert (file.num_bytes, file.hexdigest()) == (len(content), xxhash.xxh3_128_hexdigest(content))
+    assert max(sizes) < 1 << 19
 
 
 def test_what_is_not_written_out_is_not_in_the_file(tmp_path) -> None:
