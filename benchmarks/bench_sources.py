@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyarrow.csv
 import pyarrow.json
+from timing import fastest
 
 from raydata_ext.sources import list_files, make_reader
 from raydata_ext.sources.grouping import group_files
@@ -23,6 +24,7 @@ from raydata_ext.sources.input_file import InputFile, Piece
 from raydata_ext.sources.line_blocks import line_blocks
 
 ROW = {"id": 7, "text": 'some words that make a "line" of text ' * 10, "meta": {"url": None, "day": "2020-01-01"}}
+REPEATS = 3
 LONG_AGO_NS = 1_000_000_000_000_000_001
 
 
@@ -50,8 +52,8 @@ def compare_readers(directory: Path, rows: int) -> None:
         path = directory / f"corpus.{name}"
         path.write_text(content)
         megabytes = path.stat().st_size / 1e6
-        ours = processor_seconds(lambda path=path, name=name: read_ours(path, name))
-        theirs = processor_seconds(lambda path=path, peer=peer: peer(path))
+        ours = fastest(REPEATS, lambda path=path, name=name: read_ours(path, name)).cpu
+        theirs = fastest(REPEATS, lambda path=path, peer=peer: peer(path)).cpu
         print(
             f"{name:6s} {megabytes:6.0f} MB: ours {megabytes / ours:6.0f} MB/s, "
             f"peer {megabytes / theirs:6.0f} MB/s, {ours / theirs:5.2f}x its time"
@@ -93,17 +95,7 @@ def list_and_recognise(directory: Path, count: int) -> None:
 
 
 def show(name, action) -> None:
-    print(f"{name:45s} {processor_seconds(action):7.3f} s")
-
-
-def processor_seconds(action, repeats: int = 3) -> float:
-    """Processor seconds of the best of some runs."""
-    seconds = []
-    for _ in range(repeats):
-        started = time.process_time()
-        action()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+    print(f"{name:45s} {fastest(REPEATS, action).cpu:7.3f} s")
 
 
 if __name__ == "__main__":
