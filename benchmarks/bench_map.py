@@ -232,7 +232,9 @@ def hugging_face(paths: Sequence[Path], cache: Path) -> Any:
 
 
 def scan(paths: Sequence[Path], cache: Path) -> Any:
-    return scan_dataset([str(path) for path in paths], cache_dir=cache, max_shard_bytes="1MB")  # a shard a file
+    """A plan over the files, each of them a shard."""
+    largest = max(path.stat().st_size for path in paths)
+    return scan_dataset([str(path) for path in paths], cache_dir=cache, max_shard_bytes=largest)
 
 
 def write_corpus(directory: Path, rows: int) -> list[Path]:

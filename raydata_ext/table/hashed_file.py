@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 _MAX_BUFFERS = 1024
 """Buffers that one call of `writev` takes, on Linux and macOS alike."""
 
-_RUN_BYTES = 256 << 10
+_RUN_BYTES = 512 << 10
+"""Bytes that are hashed and written at a time: so few that they are still in the cache of the core when the system
+copies them. Runs end at multiples of it in the file, since the system keeps what is written there at once together."""
 
 
 class _Sink(list[Any]):
@@ -56,7 +58,7 @@ class HashedFile:
         """
         gathered = [*self.sink]
         self.sink.clear()
-        for run in _runs(gathered):
+        for run in _runs(gathered, self.num_bytes):
             for part in run:
                 self._hash.update(part)
             self._write(run)
@@ -82,19 +84,24 @@ class HashedFile:
         return self._hash.hexdigest()
 
 
-def _runs(buffers: list[Any]) -> Iterator[list[memoryview]]:
-    """Cut buffers into runs of parts that are hashed and written while the core has them in its cache."""
+def _runs(buffers: list[Any], offset: int) -> Iterator[list[memoryview]]:
+    """Cut buffers into runs of parts.
+
+    Args:
+        buffers: bytes, in order.
+        offset: where in the file they go.
+    """
     run: list[memoryview] = []
-    num_bytes = 0
+    missing = _RUN_BYTES - offset % _RUN_BYTES
     for buffer in buffers:
-        whole = memoryview(buffer)
-        for start in range(0, len(whole), _RUN_BYTES):
-            part = whole[start : start + _RUN_BYTES]
+        rest = memoryview(buffer)
+        while rest:
+            part, rest = rest[:missing], rest[missing:]
             run.append(part)
-            num_bytes += len(part)
-            if num_bytes >= _RUN_BYTES or len(run) == _MAX_BUFFERS:
+            missing -= len(part)
+            if not missing or len(run) == _MAX_BUFFERS:
                 yield run
-                run, num_bytes = [], 0
+                run, missing = [], missing or _RUN_BYTES
     if run:
         yield run
 

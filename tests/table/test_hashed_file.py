@@ -74,22 +74,26 @@ def test_a_small_batch_is_one_call_of_the_system_and_no_copy(tmp_path, monkeypat
     assert [address for address in addresses if address in of_columns] == of_columns
 
 
-def test_large_buffers_are_hashed_and_written_in_runs(tmp_path, monkeypatch) -> None:
-    buffers = [bytes([number]) * size for number, size in enumerate([700_000, 10, 300_000, 1 << 18, 5])]
-    sizes = []
+def test_large_buffers_are_hashed_and_written_in_runs_that_end_at_multiples_of_512_kb(tmp_path, monkeypatch) -> None:
+    groups = [
+        [bytes([number]) * size for number, size in enumerate(sizes)]
+        for sizes in ([700_000, 10, 300_000, 1 << 18, 5], [1 << 20, 9], [1 << 20])
+    ]
+    ends = []
     everything = os.writev
 
-    def counted(descriptor, run):
-        sizes.append(sum(map(len, run)))
+    def noted(descriptor, run):
+        ends.append((ends[-1] if ends else 0) + sum(map(len, run)))
         return everything(descriptor, run)
 
-    monkeypatch.setattr(os, "writev", counted)
-    file = written(tmp_path / "file", buffers)
+    monkeypatch.setattr(os, "writev", noted)
+    file = written(tmp_path / "file", *groups)
 
-    content = b"".join(buffers)
+    content = b"".join(data for group in groups for data in group)
     assert (tmp_path / "file").read_bytes() == content
     assert (file.num_bytes, file.hexdigest()) == (len(content), xxhash.xxh3_128_hexdigest(content))
-    assert max(sizes) < 1 << 19
+    of_groups = [1_262_159, 2_310_744, 3_359_320]  # the end of each group is written too, wherever it is
+    assert ends == sorted([*range(1 << 19, len(content), 1 << 19), *of_groups])
 
 
 def test_what_is_not_written_out_is_not_in_the_file(tmp_path) -> None:
