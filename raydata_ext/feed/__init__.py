@@ -8,7 +8,8 @@ Order
 Rows
     `rank_rows` takes the references of a rank out of the lanes, `rank_reads` reads them, for which `copies_ahead`
     copies remote files to the node, and `rank_batches` does what is done to each row and cuts the result at steps; it
-    is the one way from plan to rows, whoever runs it. `batch` is what a trainer is given.
+    is the one way from plan to rows, whoever runs it. What is found out on the way stands in an `epoch_log`. `batch` is
+    what a trainer is given.
 Position
     `feed_state` is one as JSON, which fits any number of ranks. `order_tracker` finds where all lanes stand at a step,
     on references.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from raydata_ext.feed.epoch_log import Mark
     from raydata_ext.feed.plan import FeedPlan
-    from raydata_ext.feed.rank_rows import Mark
 
 
 _MOST_MARKS = 1024

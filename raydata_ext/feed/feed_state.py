@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from raydata_ext.errors import StateError
 from raydata_ext.feed.buffer_states import with_buffers, without_buffers
+from raydata_ext.feed.epoch_log import Mark
 from raydata_ext.feed.mixture import Mixture
-from raydata_ext.feed.rank_rows import Mark
 from raydata_ext.streaming.state import VERSION as STREAM_VERSION
 from raydata_ext.streaming.state import decode, encode, require_same
 

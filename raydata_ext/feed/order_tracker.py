@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raydata_ext.feed.rank_rows import Mark
+from raydata_ext.feed.epoch_log import Mark
 from raydata_ext.streaming.row_reader import RowReader
 
 if TYPE_CHECKING:

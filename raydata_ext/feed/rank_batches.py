@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from raydata_ext.feed.copies_ahead import CopiesAhead
+from raydata_ext.feed.epoch_log import EpochLog, LoggedCursor, Mark
 from raydata_ext.feed.plan import steps_of
 from raydata_ext.feed.rank_reads import RankReads
-from raydata_ext.feed.rank_rows import EpochLog, Mark, RankRows
-from raydata_ext.streaming.nodes.base import StatelessCursor
+from raydata_ext.feed.rank_rows import RankRows
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.feed.plan import EpochOrder
     from raydata_ext.feed.share import Share
-    from raydata_ext.streaming.nodes.base import Cursor, Node
+    from raydata_ext.streaming.nodes.base import Node
     from raydata_ext.streaming.rows import Rows
 
 
@@ -98,17 +98,8 @@ def rank_batches(
             copies.close()
 
 
-class _MadeRows(StatelessCursor):
-    """Rows as they are delivered, and in a log how many bytes they have.
-
-    Args:
-        rows: what is read.
-        log: what a pass finds out.
-    """
-
-    def __init__(self, rows: Cursor, log: EpochLog) -> None:
-        super().__init__(rows)
-        self._log = log
+class _MadeRows(LoggedCursor):
+    """Rows as they are delivered, and in the log how many bytes they have."""
 
     @override
     def next(self) -> Rows | None:

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from raydata_ext.feed.copies_ahead import CopiesAhead, ReferencesAhead
+from raydata_ext.feed.epoch_log import EpochLog, LoggedCursor
 from raydata_ext.streaming.nodes.base import Bases, Cursor, StatelessCursor, Wrapper
 from raydata_ext.streaming.nodes.gather import GatherCursor
 from raydata_ext.streaming.row_reader import RowReader
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from raydata_ext.feed.rank_rows import EpochLog, RankRows
+    from raydata_ext.feed.rank_rows import RankRows
     from raydata_ext.streaming.rows import Rows
     from raydata_ext.table import Table
 
@@ -123,17 +124,8 @@ class TouchedShards:
         return new
 
 
-class _TimedCursor(StatelessCursor):
-    """Rows, and in a log how long reading them took.
-
-    Args:
-        rows: what is read.
-        log: what a pass finds out.
-    """
-
-    def __init__(self, rows: Cursor, log: EpochLog) -> None:
-        super().__init__(rows)
-        self._log = log
+class _TimedCursor(LoggedCursor):
+    """Rows as they come, and in the log how long reading them took."""
 
     @override
     def next(self) -> Rows | None:

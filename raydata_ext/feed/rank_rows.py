@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from typing_extensions import override
 
+from raydata_ext.feed.epoch_log import EpochLog, Mark
 from raydata_ext.feed.lane_rounds import LaneRounds
 from raydata_ext.feed.plan import EpochOrder, steps_of
-from raydata_ext.streaming.nodes.base import Bases, Cursor, Node, State
+from raydata_ext.streaming.nodes.base import Bases, Cursor, Node
 from raydata_ext.streaming.nodes.gather import open_rows
 from raydata_ext.streaming.row_reader import RowReader
 from raydata_ext.streaming.rows import Rows, count_rows, cut, join, pick
@@ -23,40 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 1 << 16
 """References that are computed at a time, over all lanes."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Where the lanes stand at a step, so that resuming need not go through what came before.
-
-    Attributes:
-        step: the step that comes next.
-        lanes: position of the reader of each lane.
-    """
-
-    step: int
-    lanes: tuple[State, ...]
-
-
-@dataclass
-class EpochLog:
-    """What a pass finds out as it goes; written by the cursor, read by whoever consumes its rows.
-
-    Attributes:
-        total: rows of the epoch, once they are known.
-        marks: by step, where rows have to be read to go through them; the consumer removes them.
-        bytes_read: bytes of the rows that were read.
-        bytes_made: bytes of the rows that became of them.
-        read_seconds: how long that took.
-        shards_read: numbers of the shards of tables that were read from, as they are met; the consumer removes them.
-    """
-
-    total: int | None = None
-    marks: dict[int, Mark] = field(default_factory=dict)
-    bytes_read: int = 0
-    bytes_made: int = 0
-    read_seconds: float = 0.0
-    shards_read: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from raydata_ext.feed.coordinator_actor import Assignment
+    from raydata_ext.feed.epoch_log import Mark
     from raydata_ext.feed.plan import FeedPlan
-    from raydata_ext.feed.rank_rows import Mark
     from raydata_ext.feed.torch_feed import TorchFeed
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from raydata_ext.errors import StateError
 from raydata_ext.streaming.kept_rows import KeptRows
-from raydata_ext.streaming.nodes.base import State, StatelessCursor
+from raydata_ext.streaming.nodes.base import StatelessCursor
 from raydata_ext.streaming.nodes.round_robin import RoundRobinCursor
 from raydata_ext.streaming.nodes.shard_source import ShardCursor
 from raydata_ext.streaming.row_memory import ENDS_EARLIER, Memory
@@ -36,7 +36,7 @@ _PLACES = (1 << _SHARD_BITS) - 1
 _UNITS_AT_A_TIME = 8
 
 
-class ShardMemory(Memory):
+class ShardMemory(StatelessCursor, Memory):
     """References to the rows of groups of shards, one row of each group in turn.
 
     A reference is the place of the row: shard, unit (a part that can be read without those before it), and row in the
@@ -54,19 +54,12 @@ class ShardMemory(Memory):
         firsts = accumulate(map(len, groups), initial=0)
         own = weakref.proxy(self)  # without a cycle, files and threads end as soon as a pass is dropped
         self._groups = [RowReader(_PlaceCursor(own, group, n)) for group, n in zip(groups, firsts, strict=False)]
-        self._input = RoundRobinCursor(self._groups)
+        super().__init__(RoundRobinCursor(self._groups))
 
     @override
     def next(self) -> References | None:
-        return self._input.next()
-
-    @override
-    def state(self) -> State:
-        return self._input.state()
-
-    @override
-    def load(self, state: State) -> None:
-        self._input.load(state)
+        references: References | None = self._input.next()
+        return references
 
     @override
     def gather(self, references: References) -> pa.RecordBatch:
