@@ -38,13 +38,13 @@ class LocalFiles:
         self._path = path = os.path.abspath(os.path.expanduser(self.given))  # noqa: PTH100, PTH111 - see above
         if Path(path).is_dir():
             self.root = path
-            self.paths = sorted(set(local_glob(path, "**", hidden=LEFT_OUT_OF_DIRECTORIES)))
+            self.paths = sorted(local_glob(path, "**", hidden=LEFT_OUT_OF_DIRECTORIES))
         elif os.path.lexists(path):
             self.root, self.paths = None, [path]
         else:
             self.root, pattern = fixed_part(path)
             exists = glob.has_magic(pattern) and Path(self.root).is_dir()
-            self.paths = sorted(set(local_glob(self.root, pattern))) if exists else []
+            self.paths = sorted(local_glob(self.root, pattern)) if exists else []
 
     def input_file(self, path: str, name: str) -> InputFile:
         """One of the files as it is now.

@@ -7,20 +7,21 @@ corpus must be neither short nor double because of that.
 from __future__ import annotations
 
 import fnmatch
-import glob
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-_Ids = frozenset[tuple[int, int]]
+    _Matcher = Callable[[str], re.Match[str] | None]
 
 
 def local_glob(root: str, pattern: str, hidden: tuple[str, ...] = (".",)) -> Iterator[str]:
-    """Paths of the files (and broken links) below `root` that match, in no order, perhaps repeatedly.
+    """Paths of the files (and broken links) below `root` that match: each once, in no order.
+
+    A directory is read once, however many parts of the pattern its names may match.
 
     Args:
         root: a directory.
@@ -31,40 +32,56 @@ def local_glob(root: str, pattern: str, hidden: tuple[str, ...] = (".",)) -> Ite
     Raises:
         OSError: a directory cannot be read.
     """
-    parts = [part for part in pattern.split("/") if part]
-    if parts[-1] == "**":
-        parts.append("*")
-    root_stat = Path(root).stat()
-    yield from _matches(root, parts, hidden, frozenset([(root_stat.st_dev, root_stat.st_ino)]))
+    names: list[_Matcher] = []
+    deep: set[int] = set()
+    for part in pattern.split("/"):
+        if part == "**":
+            deep.add(len(names))
+        elif part:
+            names.append(_matcher(part, hidden))
+    if len(names) in deep:
+        names.append(_matcher("*", hidden))
+    yield from _walk(root, names, deep, _matcher("*", hidden))
 
 
-def _matches(directory: str, parts: Sequence[str], hidden: tuple[str, ...], above: _Ids) -> Iterator[str]:
-    head, rest = parts[0], parts[1:]
-    if head == "**":
-        yield from _matches(directory, rest, hidden, above)
-        for below, ids in _directories(directory, "*", hidden, above):
-            if ids != above:
-                yield from _matches(below, parts, hidden, ids)
-    elif rest:
-        for below, ids in _directories(directory, head, hidden, above):
-            yield from _matches(below, rest, hidden, ids)
-    else:
-        for entry in _entries(directory, head, hidden):
-            if entry.is_file() or (entry.is_symlink() and not entry.is_dir()):
+def _walk(root: str, names: Sequence[_Matcher], deep: set[int], visible: _Matcher) -> Iterator[str]:
+    """The paths that match.
+
+    Args:
+        root: a directory.
+        names: what names on the way to a file must match, one after the other; the last one is the file's own.
+        deep: numbers of those that are looked for at any depth, since a `**` comes before them.
+        visible: what directories in place of a `**` must match.
+    """
+    last = len(names) - 1
+    pending = [(root, {0}, frozenset([_id(Path(root).stat())]))]
+    while pending:
+        directory, awaited, above = pending.pop()
+        anywhere = awaited & deep
+        for entry in _entries(directory):
+            found = [number for number in awaited if names[number](entry.name)]
+            if last in found and (entry.is_file() or (entry.is_symlink() and not entry.is_dir())):
                 yield entry.path
+            below = {number + 1 for number in found if number != last}
+            stays = anywhere and visible(entry.name)
+            if (below or stays) and entry.is_dir():
+                own = _id(entry.stat())
+                if stays and own not in above:  # no `**` goes round in a circle of links
+                    below |= anywhere
+                if below:
+                    pending.append((entry.path, below, above | {own}))
 
 
-def _directories(directory: str, pattern: str, hidden: tuple[str, ...], above: _Ids) -> Iterator[tuple[str, _Ids]]:
-    for entry in _entries(directory, pattern, hidden):
-        if entry.is_dir():
-            stat = entry.stat()
-            yield entry.path, above | {(stat.st_dev, stat.st_ino)}
-
-
-def _entries(directory: str, pattern: str, hidden: tuple[str, ...]) -> Iterator[os.DirEntry[str]]:
-    shown = tuple(prefix for prefix in hidden if not pattern.startswith(prefix))
-    matches = re.compile(fnmatch.translate(pattern)).match if glob.has_magic(pattern) else pattern.__eq__
+def _entries(directory: str) -> Iterator[os.DirEntry[str]]:
     with os.scandir(directory) as entries:
-        for entry in entries:
-            if matches(entry.name) and not entry.name.startswith(shown):
-                yield entry
+        yield from entries
+
+
+def _matcher(part: str, hidden: tuple[str, ...]) -> _Matcher:
+    """Says whether a name matches a part of a pattern."""
+    shown = "".join(f"(?!{re.escape(prefix)})" for prefix in hidden if not part.startswith(prefix))
+    return re.compile(shown + fnmatch.translate(part)).match
+
+
+def _id(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_dev, stat.st_ino
