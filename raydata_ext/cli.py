@@ -15,6 +15,7 @@ from rich.table import Table as Grid
 
 from raydata_ext.dataset import DatasetDict, load_from_disk, parse_bytes
 from raydata_ext.engine import progress_for
+from raydata_ext.engine.amounts import readable_bytes
 from raydata_ext.engine.quarantine_files import DIRECTORY_NAME
 from raydata_ext.engine.ray_cluster import RayCluster
 from raydata_ext.engine.report import read_report
@@ -216,7 +217,7 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
     source, totals, output, seconds = (report[name] for name in ("source", "totals", "output", "seconds"))
     grid = Grid(title=f"{report['name']}: {report['status']}", show_header=False, title_justify="left")
     if source:
-        grid.add_row("files", f"{source['files']:,} ({source['bytes'] / 1e6:.1f} MB)")
+        grid.add_row("files", f"{source['files']:,} ({readable_bytes(source['bytes'])})")
     reasons = _listed({reason: count for reason, count in totals["filtered_by"].items() if reason})
     grid.add_row("rows in", f"{totals['rows_in']:,}")
     if totals["rows_added"]:
@@ -228,12 +229,12 @@ def _print_summary(out: Console, report: Mapping[str, Any], directory: Path) -> 
             grid.add_row("counted", f"by {escape(step['step'])}{_listed(counts)}")
     if totals["quarantined"]:
         grid.add_row("quarantined", f"{totals['quarantined']:,}\n  see {directory / DIRECTORY_NAME}")
-    if "tokens" in output:
+    if output.get("tokens"):
         grid.add_row("tokens", f"{output['tokens']:,}")
     grid.add_row("shards", f"{totals['computed']:,} computed, {totals['cached']:,} cached")
     phases = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items() if name != "total")
-    rate = totals["bytes_in"] / 1e6 / max(seconds.get("computing", 0.0), 1e-9)
-    work = f"{seconds['total']:.1f} s" + (f", {rate:.1f} MB/s" if totals["computed"] else "")
+    rate = readable_bytes(totals["bytes_in"] / max(seconds.get("computing", 0.0), 1e-9))
+    work = f"{seconds['total']:.1f} s" + (f", {rate}/s" if totals["computed"] else "")
     grid.add_row("time", f"{work} ({phases})")
     if output:
         grid.add_row("output", f"{output['path']}{'' if output['written'] else ' (unchanged)'}")

@@ -47,7 +47,7 @@ class ExportRun:
         awaited = 0
         self.progress.begin(doing, len(tasks), 0, sum(task.num_bytes for task in tasks))
         try:
-            for done in self.engine.run(Program(Chain.of(()), self.store), tasks):
+            for done in self.engine.run(Program(Chain.of(()), self.store), tasks, self.progress.watch):
                 self.progress.advance(tasks[done.number].num_bytes, rows_of(done.value))
                 early[done.number] = done.value
                 while awaited in early:

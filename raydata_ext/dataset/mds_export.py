@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from raydata_ext.dataset.export_task import published
 from raydata_ext.dataset.mds_encoding import encode_samples, sample_sizes
 from raydata_ext.dataset.mds_format import MAX_BYTES, MDS_VERSION
-from raydata_ext.engine import FileTask, RepeatableTask, batches_of
+from raydata_ext.engine import FileTask, ReadingTask, batches_of
 from raydata_ext.errors import SchemaError, StoreError
 from raydata_ext.table import parse_temporary_name
 
@@ -49,7 +50,7 @@ _OFFSET_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class MeasureTask(RepeatableTask["NDArray[np.uint32]"]):
+class MeasureTask(ReadingTask["NDArray[np.uint32]"]):
     """Finds the size of each sample of a shard of rows, and with it whether all values can be encoded."""
 
     shard: InputShard
@@ -63,9 +64,9 @@ class MeasureTask(RepeatableTask["NDArray[np.uint32]"]):
         return self.shard.label
 
     @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return self.shard.num_bytes
+    @override
+    def inputs(self) -> Sequence[InputShard]:
+        return (self.shard,)
 
     def run(self, worker: Worker) -> NDArray[np.uint32]:  # noqa: ARG002 - every task is given its worker
         """The sizes, a number a row."""

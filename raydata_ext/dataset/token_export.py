@@ -16,9 +16,10 @@ from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from raydata_ext.dataset.token_files import Extent, TokenFiles
-from raydata_ext.engine import RepeatableTask, batches_of
+from raydata_ext.engine import ReadingTask, batches_of
 from raydata_ext.redaction import readable
 from raydata_ext.sources.index_layout import IndexLayout, Layout
 from raydata_ext.sources.token_types import best_fitting_int_dtype, code, little_endian
@@ -110,7 +111,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class CountTask(RepeatableTask[Extent]):
+class CountTask(ReadingTask[Extent]):
     """Says how much there is in a part.
 
     Attributes:
@@ -127,9 +128,9 @@ class CountTask(RepeatableTask[Extent]):
         return self.part.shard.label
 
     @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return self.part.shard.num_bytes
+    @override
+    def inputs(self) -> Sequence[InputShard]:
+        return (self.part.shard,)
 
     def run(self, worker: Worker) -> Extent:  # noqa: ARG002 - every task is given its worker
         """Count it."""
@@ -142,7 +143,7 @@ class CountTask(RepeatableTask[Extent]):
 
 
 @dataclass(frozen=True, eq=False)
-class PartsTask(RepeatableTask[int]):
+class PartsTask(ReadingTask[int]):
     """Writes some parts of a pair of files, or all of it.
 
     Attributes:
@@ -161,9 +162,9 @@ class PartsTask(RepeatableTask[int]):
         return readable(self.files.prefix)
 
     @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return sum(part.shard.num_bytes for part, _ in self.parts)
+    @override
+    def inputs(self) -> Sequence[InputShard]:
+        return [part.shard for part, _ in self.parts]
 
     def run(self, worker: Worker) -> int:  # noqa: ARG002 - every task is given its worker
         """Write the parts, and return how many rows they have."""

@@ -3,7 +3,7 @@
 `run_plan` runs a plan in parts. In each of them `run_part` asks the store what is there and has an `Engine` compute the
 rest, group of steps by group, on the `inline_executor` or on a `ray_pool`; both give `shard_task`s to a `worker`, each
 of which is a `shard_pass`, or two. A `shard_result` says what became of a shard, `report` what happened in all,
-`progress` what is happening.
+`progress` what is happening, which a `progress_display` shows with its `pace`.
 
 A row's path: the shard's reader gives record batches, which are brought under one schema (`uniform_rows`); `trail`
 numbers their rows, which makes them `chunk`s; each step's operator (`map_operators`, `filter_operators`,
@@ -23,11 +23,12 @@ from __future__ import annotations
 from raydata_ext.engine.counted import Counted
 from raydata_ext.engine.engine import Engine, ExecutorName
 from raydata_ext.engine.error_policy import ErrorPolicy, OnError
-from raydata_ext.engine.file_task import FileTask, RepeatableTask, batches_of
+from raydata_ext.engine.file_task import FileTask, ReadingTask, batches_of
 from raydata_ext.engine.output_task import OutputFile, OutputTask
 from raydata_ext.engine.paused_collection import paused_collection
 from raydata_ext.engine.preview import preview
-from raydata_ext.engine.progress import Named, RunProgress, Silent, progress_for
+from raydata_ext.engine.progress import Named, RunProgress, Silent
+from raydata_ext.engine.progress_display import progress_for
 from raydata_ext.engine.run_plan import run_all
 from raydata_ext.engine.shard_result import ShardResult
 from raydata_ext.engine.worker import Program, Worker
@@ -44,7 +45,7 @@ __all__ = [
     "OutputFile",
     "OutputTask",
     "Program",
-    "RepeatableTask",
+    "ReadingTask",
     "RunProgress",
     "ShardResult",
     "Silent",

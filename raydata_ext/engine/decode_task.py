@@ -91,6 +91,11 @@ class DecodeTask(RepeatableTask[Decoded]):
         return self.file.num_bytes
 
     @property
+    def home(self) -> str:
+        """That of the file."""
+        return self.file.home
+
+    @property
     def expected_parts(self) -> int:
         """How many parts are to come, as far as that can be told."""
         if self.later is not None:

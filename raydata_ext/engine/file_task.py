@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from typing_extensions import override
 
 from raydata_ext.redaction import readable
 from raydata_ext.table.cast import cast_batch
@@ -34,8 +38,31 @@ class RepeatableTask(Generic[Outcome]):
         return self
 
 
+class ReadingTask(RepeatableTask[Outcome], ABC):
+    """A task that reads shards."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> Sequence[InputShard]:
+        """What it reads."""
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of input."""
+        return sum(shard.num_bytes for shard in self.inputs)
+
+    @property
+    def home(self) -> str:
+        """The host that is likely to have copies of most of the input; empty where any host is as good."""
+        num_bytes: Counter[str] = Counter()
+        for shard in self.inputs:
+            if shard.home:
+                num_bytes[shard.home] += shard.num_bytes
+        return max(num_bytes, key=num_bytes.__getitem__, default="")
+
+
 @dataclass(frozen=True, eq=False)
-class FileTask(RepeatableTask[Outcome]):
+class FileTask(ReadingTask[Outcome]):
     """One file: some shards, one after the other, under the schema of the whole.
 
     Attributes:
@@ -61,9 +88,9 @@ class FileTask(RepeatableTask[Outcome]):
         return readable(self.path)
 
     @property
-    def num_bytes(self) -> int:
-        """Bytes of input."""
-        return sum(shard.num_bytes for shard in self.shards)
+    @override
+    def inputs(self) -> Sequence[InputShard]:
+        return self.shards
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows; no batch is empty."""

@@ -46,6 +46,12 @@ class Metered(Relay):
         self._metrics.lost.set(status.lost, self._phase)
         super().watch(status)
 
+    @override
+    def end(self) -> None:
+        if self._metrics is not None:  # a gauge stays as it is until the process ends
+            self._metrics.workers.set(0, self._phase)
+        super().end()
+
 
 class _Metrics:
     """The metrics, each tagged with the phase of the run."""

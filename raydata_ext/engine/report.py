@@ -1,4 +1,7 @@
-"""What a run did, in figures that add up: rows in + rows added = rows out + filtered + quarantined, for every shard.
+"""What a run did, in figures that add up: rows in + rows added = rows out + filtered + quarantined, shard by shard.
+
+They add up for each step as well, and a step is given what the one before it handed on. Reading counts as a step where
+rows were set aside in it.
 
 Only a batched map adds rows, by returning more than it was given, or takes them away, which counts as adding a negative
 number. Every other step hands on, filters or sets aside each row that it is given. Where a file is damaged from some
@@ -9,21 +12,25 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from raydata_ext.engine.quarantine import READING
 from raydata_ext.errors import StoreError
 from raydata_ext.plan import quarantine_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from raydata_ext.engine.decode_task import Decoded
     from raydata_ext.engine.shard_result import ShardResult
+    from raydata_ext.engine.shard_task import ShardOutcome
+    from raydata_ext.engine.worker import Completed
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 
 _NO_ROWS = {"rows_in": 0, "rows_added": 0, "rows_out": 0, "quarantined": 0}
 
@@ -60,35 +67,19 @@ class Report:
 
     def totals(self) -> dict[str, Any]:
         """Sums over all shards."""
-        shards = self.shards()
-        filtered: Counter[str] = Counter()
-        for shard in shards:
-            filtered.update(shard["filtered"])
-        complete = sum(shard["complete"] for shard in shards)
-        cached = sum(shard["complete"] and shard["cached"] for shard in shards)
-        sums = ("rows_in", "rows_added", "rows_out", "quarantined", "bytes_in", "bytes_out")
-        return {
-            "shards": len(shards),
-            "complete": complete,
-            "computed": complete - cached,
-            "cached": cached,
-            **{name: sum(shard[name] for shard in shards) for name in sums},
-            "filtered": sum(filtered.values()),
-            "filtered_by": dict(filtered),
-        }
+        return _totals(self.shards())
 
     def steps(self) -> list[dict[str, Any]]:
         """Rows, seconds and counts of each step over all shards. Older results may have come without counts."""
         steps: dict[str, dict[str, Any]] = {}
         for count in (count for part in self._parts() for result in part for count in result.receipt.steps):
-            empty = {"step": count["step"], **_NO_ROWS, "filtered": {}, "counts": {}, "seconds": 0.0}
-            total = steps.setdefault(count["step"], empty)
+            total = steps.setdefault(count["step"], _step(count["step"]))
             for name in (*_NO_ROWS, "seconds"):
                 total[name] += count.get(name, 0)
             for name in ("filtered", "counts"):
                 for what, number in count.get(name, {}).items():
                     total[name][what] = total[name].get(what, 0) + number
-        return list(steps.values())
+        return [*self._reading(steps.values()), *steps.values()]
 
     def shards(self) -> list[dict[str, Any]]:
         """What became of each shard."""
@@ -99,6 +90,7 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, in JSON values."""
+        shards = self.shards()
         return {
             "version": REPORT_VERSION,
             "name": self.name,
@@ -109,21 +101,30 @@ class Report:
             "executors": list(self.executors),
             "source": self.source,
             "output": self.output,
-            "totals": self.totals(),
+            "totals": _totals(shards),
             "steps": self.steps(),
-            "shards": self.shards(),
+            "shards": shards,
             "quarantine_samples": list(self.quarantine_samples),
         }
+
+    def write_json(self, directory: Path) -> dict[str, Any]:
+        """Write `report.json` and return what is in it."""
+        directory.mkdir(parents=True, exist_ok=True)
+        report = self.as_dict()
+        (directory / "report.json").write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2))
+        return report
 
     def _parts(self) -> list[Sequence[ShardResult]]:
         return [*self.earlier, self.results]
 
-    def write_json(self, directory: Path) -> Path:
-        """Write `report.json` and return its path."""
-        directory.mkdir(parents=True, exist_ok=True)
-        path = directory / "report.json"
-        path.write_bytes(orjson.dumps(self.as_dict(), option=orjson.OPT_INDENT_2))
-        return path
+    def _reading(self, steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """What came before the first step, where rows were set aside there; how long it took is not known."""
+        receipts = [result.receipt for part in self._parts() for result in part]
+        set_aside = sum(receipt.quarantined for receipt in receipts) - sum(step["quarantined"] for step in steps)
+        if not set_aside:
+            return []
+        rows = sum(result.receipt.rows_in for result in self._parts()[0])
+        return [{**_step(READING), "rows_in": rows, "rows_out": rows - set_aside, "quarantined": set_aside}]
 
 
 def read_report(directory: Path) -> dict[str, Any]:
@@ -142,6 +143,30 @@ def read_report(directory: Path) -> dict[str, Any]:
     if not isinstance(report, dict) or report.get("version") != REPORT_VERSION:
         raise StoreError(f"{path}: not a report of version {REPORT_VERSION}; run the job again")
     return report
+
+
+def _step(label: str) -> dict[str, Any]:
+    """A step that nothing is known of yet."""
+    return {"step": label, **_NO_ROWS, "filtered": {}, "counts": {}, "seconds": 0.0}
+
+
+def _totals(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sums over shards, as `Report.shards` gives them."""
+    filtered: Counter[str] = Counter()
+    for shard in shards:
+        filtered.update(shard["filtered"])
+    complete = sum(shard["complete"] for shard in shards)
+    cached = sum(shard["complete"] and shard["cached"] for shard in shards)
+    sums = ("rows_in", "rows_added", "rows_out", "quarantined", "bytes_in", "bytes_out")
+    return {
+        "shards": len(shards),
+        "complete": complete,
+        "computed": complete - cached,
+        "cached": cached,
+        **{name: sum(shard[name] for shard in shards) for name in sums},
+        "filtered": sum(filtered.values()),
+        "filtered_by": dict(filtered),
+    }
 
 
 def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dict[str, Any]:
@@ -164,7 +189,7 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
         "key": receipts[-1].key,
         "quarantine_keys": [quarantine_key(receipt.key) for receipt in receipts if receipt.quarantined],
         "complete": last.is_complete,
-        "cached": last.cached,
+        "cached": all(result.cached for result in chain),
         "rows_in": receipts[0].rows_in,
         "rows_added": sum(step.get("rows_added", 0) for receipt in receipts for step in receipt.steps),
         "rows_out": receipts[-1].rows,
@@ -172,29 +197,30 @@ def _shard(number: int, chain: Sequence[ShardResult], run_started: float) -> dic
         "quarantined": sum(receipt.quarantined for receipt in receipts),
         "bytes_in": first.shard.num_bytes,
         "bytes_out": receipts[-1].num_bytes,
-        "begin": round(min(one.value.started for one in done) - run_started, 4) if done else None,
         "seconds": round(sum(one.value.seconds for one in done), 4) if done else None,
-        "worker": done[-1].value.worker if done else None,
-        "node": asdict(done[-1].node) if done else None,
-        "memory_high_water": max(one.memory_high_water for one in done) if done else None,
         "attempt": max((one.attempt for one in done), default=1),
-        "decoding": _decoding(first, run_started),
+        "passes": [{**_work(one, run_started), "cached": one.value.cached} for one in done],
+        "decoding": None if first.decoded is None else _decoding(first.decoded, run_started),
     }
 
 
-def _decoding(result: ShardResult, run_started: float) -> dict[str, Any] | None:
-    """How the shard was decompressed, where it is a part of a big compressed file."""
-    done = result.decoded
-    if done is None:
-        return None
+def _decoding(done: Completed[Decoded], run_started: float) -> dict[str, Any]:
+    """How a shard that is a part of a big compressed file was decompressed."""
     (part,) = done.value.parts
+    return {
+        **_work(done, run_started),
+        "bytes_in": part.num_bytes,
+        "bytes_out": 0 if part.end is None else part.end - part.start,
+    }
+
+
+def _work(done: Completed[ShardOutcome] | Completed[Decoded], run_started: float) -> dict[str, Any]:
+    """When, for how long, and where a worker was at something."""
     return {
         "begin": round(done.value.started - run_started, 4),
         "seconds": round(done.value.seconds, 4),
-        "bytes_in": part.num_bytes,
-        "bytes_out": 0 if part.end is None else part.end - part.start,
         "worker": done.value.worker,
-        "node": asdict(done.node),
+        "node": {"host": done.node.host, "ip": done.node.ip, "id": done.node.id},
         "memory_high_water": done.memory_high_water,
         "attempt": done.attempt,
     }

@@ -14,7 +14,7 @@ const format = {
     const power = value < 1000 ? 0 : Math.min(5, Math.floor(Math.log10(value) / 3));
     return `${digits(value / 1000 ** power)} ${["B", "kB", "MB", "GB", "TB", "PB"][power]}`;
   },
-  rate: (value) => (value == null || !isFinite(value) ? "–" : `${digits(value / 1e6)} MB/s`),
+  rate: (value) => (value == null || !isFinite(value) ? "–" : `${format.bytes(value)}/s`),
   duration(seconds) {
     if (seconds == null) return "–";
     if (seconds > 0 && seconds < 1) return `${digits(seconds * 1000)} ms`;
@@ -31,6 +31,9 @@ const format = {
     return shown.map(([amount, unit]) => `${Math.floor(amount)} ${unit}`).join(" ");
   },
 };
+
+/** Width of a character of an axis, about. */
+const TICK_CHARACTER = 6.6;
 
 /** Three significant digits, thousands separated, no trailing zeros. */
 function digits(value) {
@@ -96,23 +99,23 @@ function timelineChart(figure, summary, { bars, lanes, kinds, end, describe }) {
   const byLane = lanes.map(() => []);
   for (const bar of bars) byLane[bar.lane].push(bar);
   mountChart(figure, summary, (width) => {
-    const laneHeight = Math.max(4, Math.min(22, Math.floor(420 / lanes.length)));
-    const plot = { left: width < 600 ? 78 : 150, right: width - 12, top: 6, bottom: 6 + laneHeight * lanes.length };
+    const laneHeight = Math.max(lanes.length > 420 ? 1 : 2, Math.min(22, Math.floor(420 / lanes.length)));
+    const longest = lanes.reduce((most, name) => Math.max(most, name.length), 0);
+    const left = Math.min(longest * TICK_CHARACTER + 16, width / 4);
+    const plot = { left, right: width - 12, top: 6, bottom: 6 + laneHeight * lanes.length };
     const x = linear(0, end, plot.left, plot.right);
-    const gap = laneHeight >= 8 ? 3 : 1;
+    const gap = laneHeight >= 8 ? 3 : laneHeight >= 3 ? 1 : 0;
     const paths = {};
-    for (const bar of bars) {
-      const full = x(bar.begin + bar.seconds) - x(bar.begin);
-      const shown = Math.max(full > 4 ? full - 1 : full, 0.6);
-      const path = (paths[bar.kind] ??= []);
-      path.push(rectangle(x(bar.begin), plot.top + bar.lane * laneHeight, shown, laneHeight - gap));
-    }
+    byLane.forEach((lane, number) => {
+      for (const { kind, from, length } of merged(lane, x))
+        (paths[kind] ??= []).push(rectangle(from, plot.top + number * laneHeight, length, laneHeight - gap));
+    });
     const every = Math.ceil(13 / laneHeight);
-    const room = Math.floor((plot.left - 12) / 6.4);
+    const room = Math.floor((plot.left - 12) / TICK_CHARACTER);
     const names = lanes.flatMap((name, lane) => {
-      if (lane % every) return [];
+      if (lane % every || (lane && lane + every > lanes.length)) return [];
       const text = name.length > room ? `…${name.slice(1 - room)}` : name;
-      const y = plot.top + lane * laneHeight + (laneHeight - gap) / 2 + 4;
+      const y = plot.top + lane * laneHeight + Math.max(laneHeight - gap, 8) / 2 + 4;
       return svg("text", { x: plot.left - 8, y, class: "tick", "text-anchor": "end" }, text);
     });
     const marks = [
@@ -139,6 +142,31 @@ function timelineChart(figure, summary, { bars, lanes, kinds, end, describe }) {
 }
 
 /**
+ * The bars of a lane as they are drawn, in pixels. Those of less than two are put together, pixel by pixel, into one
+ * that is as wide as they are long and of the kind that took most of them: the last drawn would hide all others.
+ */
+function merged(bars, x) {
+  const drawn = [];
+  const pixels = new Map();
+  for (const { begin, seconds, kind } of bars) {
+    const [from, length] = [x(begin), x(begin + seconds) - x(begin)];
+    if (length >= 2) drawn.push({ kind, from, length: length > 4 ? length - 1 : length });
+    else {
+      const pixel = Math.floor(from);
+      if (!pixels.has(pixel)) pixels.set(pixel, {});
+      const lengths = pixels.get(pixel);
+      lengths[kind] = (lengths[kind] ?? 0) + length;
+    }
+  }
+  for (const [from, lengths] of pixels) {
+    const [[kind]] = Object.entries(lengths).sort((a, b) => b[1] - a[1]);
+    const length = Object.values(lengths).reduce((total, one) => total + one, 0);
+    drawn.push({ kind, from, length: Math.max(length, 0.6) });
+  }
+  return drawn;
+}
+
+/**
  * Bytes a second over time, taking it that a shard is read at an even pace.
  * @param spans [{begin, seconds, bytes}]
  */
@@ -154,9 +182,9 @@ function throughputChart(figure, summary, { spans, end, describe }) {
         rates[bin] += seconds > 0 ? (bytes * Math.max(overlap, 0)) / seconds / size : bytes / size;
       }
     }
-    const plot = { left: 62, right: width - 12, top: 10, bottom: 190 };
+    const plot = { left: 78, right: width - 12, top: 10, bottom: 190 };
     const x = linear(0, end, plot.left, plot.right);
-    const { y, axis } = valueAxis(Math.max(...rates), plot, (rate) => digits(rate / 1e6), 1e6);
+    const { y, axis } = valueAxis(Math.max(...rates), plot, (rate) => (rate ? format.rate(rate) : "0"), 0);
     const outline = rates.map((rate, bin) => `V${y(rate).toFixed(1)}H${x((bin + 1) * size).toFixed(1)}`).join("");
     const marks = [
       ...axis,
@@ -199,11 +227,10 @@ function histogramChart(figure, summary, { values, name, axisTicks }) {
       const rise = count && Math.max(plot.bottom - y(count), 1.5);
       return rectangle(plot.left + bin * step, plot.bottom - rise, step - 1.5, rise);
     });
-    const round = log ? logTicks(from, to, width / 80) : axisTicks(from, to, width / 90);
-    const ticks = round.filter((value, position) => !position || name(value) !== name(round[position - 1]));
+    const ticks = log ? logTicks(from, to, width / 80, axisTicks) : axisTicks(from, to, width / 90);
     const marks = [
       ...axis,
-      ...ticks.flatMap((value) => tickX(scale(onto(value)), plot, name(value))),
+      ...ticksX(ticks, (value) => scale(onto(value)), plot, name),
       svg("line", { x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom, class: "base" }),
       svg("path", { d: bars.join(""), class: "bar computed" }),
     ];
@@ -230,18 +257,16 @@ function linear(from, to, start, stop) {
 }
 
 function timeAxis(x, end, plot) {
-  const room = plot.right - plot.left;
+  const ticks = timeTicks(0, end, (plot.right - plot.left) / 80);
   return [
-    ...timeTicks(0, end, room / (room < 500 ? 70 : 105)).flatMap((value) =>
-      tickX(x(value), plot, value ? format.duration(value) : "0"),
-    ),
+    ...ticksX(ticks, x, plot, (value) => (value ? format.duration(value) : "0")),
     svg("line", { x1: plot.left, x2: plot.right, y1: plot.bottom, y2: plot.bottom, class: "base" }),
   ];
 }
 
-/** Scale and grid of the vertical axis, up to a round number; `unit` keeps steps round in the unit that is shown. */
-function valueAxis(highest, plot, name, unit) {
-  const step = Math.max(niceStep((highest || unit) / unit / 4), unit > 1 ? 0 : 1) * unit;
+/** Scale and grid of the vertical axis, up to a round number, in steps of no less than `least`. */
+function valueAxis(highest, plot, name, least) {
+  const step = Math.max(niceStep((highest || 1) / 4), least);
   const top = Math.ceil(highest / step - 1e-9) * step || step;
   const y = linear(0, top, plot.bottom, plot.top);
   const axis = multiples(0, top, step).flatMap((value) => [
@@ -251,11 +276,19 @@ function valueAxis(highest, plot, name, unit) {
   return { y, axis };
 }
 
-function tickX(x, plot, text) {
-  return [
-    svg("line", { x1: x, x2: x, y1: plot.bottom, y2: plot.bottom + 4, class: "base" }),
-    svg("text", { x, y: plot.bottom + 18, class: "tick", "text-anchor": "middle" }, text),
-  ];
+/** Ticks of the horizontal axis, but for those whose text would repeat or touch the one before. */
+function ticksX(values, x, plot, name) {
+  let [before, end] = ["", -Infinity];
+  return values.flatMap((value) => {
+    const [at, text] = [x(value), name(value)];
+    const half = (text.length * TICK_CHARACTER) / 2;
+    if (text === before || at - half < end + 8) return [];
+    [before, end] = [text, at + half];
+    return [
+      svg("line", { x1: at, x2: at, y1: plot.bottom, y2: plot.bottom + 4, class: "base" }),
+      svg("text", { x: at, y: plot.bottom + 18, class: "tick", "text-anchor": "middle" }, text),
+    ];
+  });
 }
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
@@ -269,11 +302,12 @@ function numberTicks(from, to, most) {
   return multiples(from, to, niceStep((to - from) / most));
 }
 
-/** 1, 2 and 5 times powers of ten, or powers of ten alone where these are too many. */
-function logTicks(from, to, most) {
+/** 1, 2 and 5 times powers of ten, of time above a second round times; or powers alone where these are too many. */
+function logTicks(from, to, most, axisTicks) {
   const powers = multiples(Math.floor(Math.log10(from)), Math.ceil(Math.log10(to)), 1).map((power) => 10 ** power);
   const inside = (values) => values.filter((value) => value >= from && value <= to);
-  const fine = inside(powers.flatMap((power) => [power, 2 * power, 5 * power]));
+  const decades = powers.flatMap((power) => [power, 2 * power, 5 * power]);
+  const fine = inside(axisTicks === timeTicks ? [...decades.filter((value) => value < 1), ...TIME_STEPS] : decades);
   if (fine.length <= most) return fine;
   const coarse = inside(powers);
   return coarse.filter((_, position) => position % Math.ceil(coarse.length / most) === 0);

@@ -24,95 +24,114 @@ function showFacts() {
 }
 
 function showTiles() {
-  const { source, output, totals } = report;
+  const [rows, work] = [rowTiles(), workTiles()];
+  const columns = `--columns:${Math.max(rows.length, work.length)}`;
+  section("tiles").append(
+    ...[rows, work].map((tiles) => element("dl", { class: "tiles", style: columns }, tiles.map(tile))),
+  );
+}
+
+/** Rows in + rows added = rows out + filtered + quarantined. */
+function rowTiles() {
+  const { rows_in, rows_added = 0, rows_out, filtered, quarantined } = report.totals;
   // Sums over no shard at all say nothing of what a run that failed has done.
   const results = (count) => (everyShard.length ? format.count(count) : "–");
-  const ofRows = (rows) =>
-    totals.rows_in && rows != null ? `${format.percent(rows / totals.rows_in)} of rows in` : "";
+  // Where steps make several rows of one, or one of several, a share of the rows that came in says nothing.
+  const share = (rows) =>
+    rows_in && rows != null && !rows_added ? `${format.percent(rows / rows_in)} of rows in` : "";
+  const perRow = rows_in && rows_added ? `${digits(rows_out / rows_in)} for each row in` : "";
+  const adding = rows_added > 0 ? "by steps that make several of one" : "by steps that make one of several";
+  return [
+    ["Rows in", results(rows_in), ""],
+    ...(rows_added ? [["Rows added", results(rows_added), adding]] : []),
+    ["Rows out", results(rows_out), share(rows_out) || perRow],
+    ["Filtered", results(filtered), share(filtered)],
+    ["Quarantined", results(quarantined), share(quarantined), quarantined ? "warn" : ""],
+  ];
+}
+
+function workTiles() {
+  const { source, output, totals } = report;
   const read = sum(computed.map((shard) => shards.bytes_in[shard] ?? 0));
-  const rate = computed.length ? read / (lastEnd(computed) - firstBegin(computed)) : undefined;
-  const perRow = output.tokens && output.rows ? `${digits(output.tokens / output.rows)} per row` : "";
-  const made = everyShard.length
-    ? `${format.count(totals.computed)} computed, ${format.count(totals.cached)} cached`
-    : "";
+  const rate = read ? read / (lastEnd(computing) - firstBegin(computing)) : undefined;
+  const idle = computed.length ? "no bytes were read" : everyShard.length ? "nothing was computed" : "";
+  const retried = computed.filter((shard) => shards.attempt[shard] > 1).length;
+  const made = [`${format.count(totals.computed)} computed`, `${format.count(totals.cached)} cached`];
+  if (retried) made.push(`${format.count(retried)} retried`);
   // A big compressed file is one shard of the source, and as many as it has parts once it is read.
   const planned = Math.max(source.shards ?? 0, totals.shards ?? 0);
   const finished = totals.complete ?? totals.shards ?? 0;
-  const tiles = [
-    ["Rows in", results(totals.rows_in), ""],
-    ["Rows out", results(totals.rows_out), ofRows(totals.rows_out)],
-    ["Filtered", results(totals.filtered), ofRows(totals.filtered)],
-    ["Quarantined", results(totals.quarantined), ofRows(totals.quarantined), totals.quarantined ? "warn" : ""],
-    ["Tokens", output.tokens ? format.count(output.tokens) : "–", perRow],
-    ["Files", format.count(source.files), source.format ?? ""],
-    ["Shards", `${finished < planned ? `${format.count(finished)} of ` : ""}${format.count(planned)}`, made],
-    ["Data in", format.bytes(source.bytes ?? totals.bytes_in), ""],
-    ["Data out", everyShard.length ? format.bytes(output.bytes ?? totals.bytes_out) : "–", ""],
-    ["Speed", format.rate(rate), computed.length ? "while computing" : everyShard.length ? "nothing was computed" : ""],
+  const all = `${finished < planned ? `${format.count(finished)} of ` : ""}${format.count(planned)}`;
+  const isKnown = source.shards != null || everyShard.length > 0;
+  const files = source.files == null ? "" : [plural(source.files, "file"), source.format].filter(Boolean).join(", ");
+  const perRow = `${digits(output.tokens / output.rows)} per row`;
+  const bytesOut = everyShard.length ? format.bytes(output.bytes ?? totals.bytes_out) : "–";
+  return [
+    ["Shards", isKnown ? all : "–", everyShard.length ? made.join(", ") : ""],
+    ["Data in", isKnown ? format.bytes(source.bytes ?? totals.bytes_in) : "–", files],
+    ["Data out", bytesOut, output.files == null ? "" : plural(output.files, "file")],
+    ["Speed", format.rate(rate), read ? "while computing" : idle],
+    ...(output.tokens ? [["Tokens", format.count(output.tokens), perRow]] : []),
   ];
-  section("tiles").append(
-    ...tiles.map(([name, value, detail, kind = ""]) =>
-      element(
-        "div",
-        { class: kind },
-        element("dt", {}, name),
-        element("dd", { class: value.length > 12 ? "value long" : "value" }, value),
-        element("dd", {}, detail),
-      ),
-    ),
+}
+
+function tile([name, value, detail, kind = ""]) {
+  return element(
+    "div",
+    { class: kind },
+    element("dt", {}, name),
+    element("dd", { class: value.length > 15 ? "value long" : "value" }, value),
+    element("dd", {}, detail),
   );
 }
 
 function showOutput() {
-  const { path, files, written } = report.output;
+  const { path, written } = report.output;
   if (!path) return;
-  const details = [];
-  if (files != null) details.push(plural(files, "file"));
-  if (written != null) details.push(written ? "written by this run" : "was there already, unchanged");
   section("output").append(
     element("span", {}, "Output"),
     element("code", {}, path),
-    element("span", {}, details.join(", ")),
+    element("span", {}, written == null ? "" : written ? "written by this run" : "was there already, unchanged"),
   );
   section("output").hidden = false;
 }
 
 function showSteps() {
   if (!report.steps.length) return;
-  const decompressing = { step: "decompressing", seconds: sum(decoded.map(({ seconds }) => seconds)), filtered: [], counts: [] };
+  const decompressing = { step: "decompressing", seconds: sum(decoded.map(({ seconds }) => seconds)) };
   const steps = decoded.length ? [decompressing, ...report.steps] : report.steps;
   const all = sum(steps.map((step) => step.seconds ?? 0));
   const share = (step) => (all ? (step.seconds ?? 0) / all : 0);
-  const reasons = ({ filtered }) => {
-    const lines = filtered.slice(0, 5).map(([reason, rows]) => [format.count(rows), reason]);
-    if (filtered.length > 5)
-      lines.push([
-        format.count(sum(filtered.slice(5).map(([, rows]) => rows))),
-        plural(filtered.length - 5, "other reason"),
-      ]);
-    return list(lines);
-  };
-  const counts = (step) => list(step.counts.map(([name, number]) => [format.count(number), name]));
-  const list = (lines) =>
-    element("ul", {}, ...lines.map(([number, name]) => element("li", {}, element("b", {}, number), ` ${name}`)));
+  const timed = (step) => step.seconds > 0;
   const columns = [
-    { name: "Step", cell: (step) => element("span", { class: "label" }, step.step ?? "") },
+    { name: "Step", cell: (step) => [element("span", { class: "label" }, step.step ?? ""), whatOf(step)] },
     { name: "Rows in", numeric: true, cell: (step) => format.count(step.rows_in) },
     { name: "Rows out", numeric: true, cell: (step) => format.count(step.rows_out) },
-    { name: "Time", numeric: true, cell: (step) => format.duration(step.seconds) },
-    { name: "Share", numeric: true, cell: (step) => format.percent(share(step)) },
-    { name: "", cell: (step) => meter(share(step)) },
-    { name: "Filtered", cell: (step) => (step.filtered.length ? reasons(step) : "–") },
+    { name: "Time", numeric: true, cell: (step) => (timed(step) ? format.duration(step.seconds) : "–") },
+    { name: "Share", numeric: true, cell: (step) => (timed(step) ? format.percent(share(step)) : "–") },
+    { name: "", cell: (step) => (timed(step) ? meter(share(step)) : "") },
   ];
-  if (steps.some((step) => step.counts.length))
-    columns.push({ name: "Counted", cell: (step) => (step.counts.length ? counts(step) : "–") });
   reveal("steps").querySelector(".scroll").append(table(columns, steps));
+}
+
+/** What a step filtered, set aside and counted, a line each. */
+function whatOf({ rows_in, filtered = [], quarantined, counts = [] }) {
+  const line = (number, name, detail = "") =>
+    element("li", {}, element("b", {}, format.count(number)), ` ${name}`, element("small", {}, detail));
+  const rows = (number, name) => line(number, name, rows_in ? ` ${format.percent(number / rows_in)}` : "");
+  const rest = filtered.slice(5);
+  const lines = filtered.slice(0, 5).map(([reason, number]) => rows(number, `filtered: ${reason}`));
+  if (rest.length)
+    lines.push(rows(sum(rest.map(([, number]) => number)), `filtered: ${plural(rest.length, "other reason")}`));
+  if (quarantined) lines.push(rows(quarantined, "quarantined"));
+  lines.push(...counts.map(([name, number]) => line(number, name)));
+  return element("ul", {}, ...lines);
 }
 
 function showCharts() {
   if (!everyShard.length) return;
   reveal("charts");
-  const end = decoded.reduce((last, part) => Math.max(last, part.begin + part.seconds), lastEnd(timed));
+  const end = lastEnd([...passes, ...decoded]);
   if (end > 0 && shards.workers.length) showTimeline(end);
   else
     mountSentence(
@@ -136,26 +155,23 @@ function showCharts() {
 }
 
 function showTimeline(end) {
-  const lanes = shards.workers.map((name, worker) => ({ name, worker }));
+  const lanes = shards.workers.map((_, worker) => ({ name: workerName(worker), worker }));
   lanes.sort((a, b) => byName.compare(a.name, b.name));
   const laneOf = new Map(lanes.map(({ worker }, lane) => [worker, lane]));
-  const kindOf = (shard) => (shards.cached[shard] ? "found" : shards.attempt[shard] > 1 ? "retried" : "computed");
-  const timedBars = timed.map((shard) => ({
-    shard,
-    worker: shards.worker[shard],
-    begin: shards.begin[shard],
-    seconds: shards.seconds[shard],
-    kind: kindOf(shard),
-  }));
-  const bars = [...timedBars, ...decoded.map((part) => ({ ...part, kind: "decoded" }))]
-    .filter((bar) => laneOf.has(bar.worker))
-    .map((bar) => ({ ...bar, lane: laneOf.get(bar.worker) }));
-  const begin = bars.reduce((first, bar) => Math.min(first, bar.begin), Infinity);
-  const busy = sum(bars.map((bar) => bar.seconds)) / (lanes.length * (end - begin) || 1);
+  const kindOf = ({ cached, attempt }) => (cached ? "found" : attempt > 1 ? "retried" : "computed");
+  const bars = [
+    ...passes.map((pass) => ({ ...pass, kind: kindOf(pass) })),
+    ...decoded.map((part) => ({ ...part, kind: "decoded" })),
+  ].map((bar) => ({ ...bar, lane: laneOf.get(bar.worker) }));
+  // Workers that died and those that took their place were never there at once: a share of them all would say little.
+  const busy = sum(bars.map((bar) => bar.seconds)) / (end - firstBegin(bars) || 1);
+  const alone = `busy ${format.percent(Math.min(1, busy))} of the time`;
+  const howMany = lanes.length > 1 ? `${digits(busy)} of them busy on average` : alone;
   const nodes = shards.nodes.length ? ` of ${plural(shards.nodes.length, "node")}` : "";
-  const who = `${plural(timed.length, "shard")} on ${plural(lanes.length, "worker")}${nodes}`;
-  const summary = `${who}, busy ${format.percent(Math.min(1, busy))} of the time from the first shard to the last`;
-  timelineChart(section("timeline"), summary, {
+  const inHand = new Set(passes.map((pass) => pass.shard)).size;
+  const who = `${plural(inHand, "shard")} on ${plural(lanes.length, "worker")}${nodes}`;
+  const memory = shards.memory ? `; at most ${format.bytes(shards.memory)} of memory in a worker` : "";
+  timelineChart(section("timeline"), `${who}, ${howMany} from the first shard to the last${memory}`, {
     bars,
     end,
     lanes: lanes.map(({ name }) => name),
@@ -165,26 +181,30 @@ function showTimeline(end) {
       found: "found in the cache",
       decoded: "decompressed for others to compute",
     },
-    describe: ({ shard, worker, begin, seconds, kind, bytesIn, bytesOut }) => {
+    describe: ({ shard, worker, begin, seconds, kind, bytes_in: bytesIn, bytes_out: bytesOut }) => {
       const time = `${format.duration(seconds)} from ${format.duration(begin)} on`;
       const work = {
         found: () => "found in the cache",
         decoded: () => `decompressed ${format.bytes(bytesIn)} to ${format.bytes(bytesOut)}`,
       }[kind] ?? (() => `${plural(shards.rows_in[shard] ?? 0, "row")} · ${format.rate(speed(shard))}`);
-      return [shortLabel(shard), time, work(), shards.workers[worker]].join(" · ");
+      return [shortLabel(shard), time, work(), workerName(worker)].join(" · ");
     },
   });
 }
 
 function showThroughput(end) {
-  const spans = computed.map((shard) => ({
-    begin: shards.begin[shard],
-    seconds: shards.seconds[shard],
-    bytes: shards.bytes_in[shard] ?? 0,
+  const spans = computing.map(({ shard, begin, seconds }) => ({
+    begin,
+    seconds,
+    bytes: ((shards.bytes_in[shard] ?? 0) * seconds) / (shards.seconds[shard] || 1),
   }));
+  if (!sum(spans.map(({ bytes }) => bytes))) {
+    mountSentence(section("throughput"), "No bytes were read.");
+    return;
+  }
   throughputChart(
     section("throughput"),
-    "Input read by all workers together; each shard is spread evenly over its time",
+    "Input of all workers together; that of each shard is spread evenly over the time it took",
     {
       spans,
       end,
@@ -219,7 +239,7 @@ function showSlowest() {
   const slowest = [...computed].sort((a, b) => shards.seconds[b] - shards.seconds[a]).slice(0, 10);
   const longest = shards.seconds[slowest[0]] || 1;
   const { label, rowsIn, bytesIn, worker, seconds } = SHARD_COLUMNS;
-  const rate = { name: "MB/s", numeric: true, cell: (shard) => format.rate(speed(shard)).replace(" MB/s", "") };
+  const rate = { name: "Speed", numeric: true, cell: (shard) => format.rate(speed(shard)) };
   const bar = { name: "", cell: (shard) => meter(shards.seconds[shard] / longest) };
   reveal("slowest")
     .querySelector(".scroll")
@@ -248,25 +268,41 @@ function showSamples() {
     .append(...report.samples.map(sampleCard));
 }
 
-/** One quarantined row: where it is from, and below that every other field of its record. */
+/** One quarantined row: where it is from, what failed on it, and what it was. */
 function sampleCard(fields) {
-  const heading = ["source", "row", "step"];
-  const place = fields.filter(([name, text]) => heading.includes(name) && text.length < 300);
-  const others = fields.filter((field) => !place.includes(field));
+  const { source, row, step, exception, message, traceback, row_json: json, ...others } = Object.fromEntries(fields);
+  const place = [
+    source && (commonFolder ? source.replaceAll(commonFolder, "") : source),
+    row && `row ${Number.isFinite(+row) ? format.count(+row) : row}`,
+    step,
+  ].filter(Boolean);
+  const error = [exception, message].filter(Boolean).join(": ");
+  const values = [...Object.entries(others), ...columnsOf(json)];
   return element(
     "article",
     {},
-    element(
-      "h3",
-      { class: "label" },
-      place.map(([name, text]) => element("span", {}, name === "source" ? text : `${name} ${text}`)),
-    ),
+    element("h3", { class: "label", title: source ?? "" }, place.map((text) => element("span", {}, text))),
+    error ? element("p", { class: "label" }, error) : "",
     element(
       "dl",
       {},
-      others.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("pre", {}, text))]),
+      values.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, element("pre", {}, text))]),
     ),
+    traceback ? element("details", {}, element("summary", {}, "Traceback"), element("pre", {}, traceback)) : "",
   );
+}
+
+/** The columns of a row that came as JSON; the JSON itself, if it was cut or is no object. */
+function columnsOf(json) {
+  if (json == null) return [];
+  try {
+    return Object.entries(JSON.parse(json)).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : JSON.stringify(value),
+    ]);
+  } catch {
+    return [["row", json]];
+  }
 }
 
 function reveal(id) {
@@ -290,12 +326,12 @@ function spread(values, name, extreme) {
   return `median ${quantile(0.5)}, 90 % up to ${quantile(0.9)}, ${extreme} ${quantile(1)}`;
 }
 
-function firstBegin(some) {
-  return some.reduce((first, shard) => Math.min(first, shards.begin[shard]), Infinity);
+function firstBegin(work) {
+  return work.reduce((first, { begin }) => Math.min(first, begin), Infinity);
 }
 
-function lastEnd(some) {
-  return some.reduce((last, shard) => Math.max(last, shards.begin[shard] + shards.seconds[shard]), 0);
+function lastEnd(work) {
+  return work.reduce((last, { begin, seconds }) => Math.max(last, begin + seconds), 0);
 }
 
 function sum(values) {

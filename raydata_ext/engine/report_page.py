@@ -2,7 +2,8 @@
 
 The page is a template, a style sheet and scripts that lie beside this module. Python puts them together with the
 figures; all that is drawn, formatted or sorted is done by the scripts. Shards go into the page column by column, with
-labels that say only how they differ from the one before, which keeps it around a megabyte at 10,000 shards.
+labels that say only how they differ from the one before, which keeps it around a megabyte at 10,000 shards. What
+workers did is apart from that: a shard passes as many of them as there are groups of steps.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ MAX_SAMPLES = 100
 MAX_VALUE_CHARS = 4_000
 """Length at which a value of a quarantined sample is cut."""
 
-_SHARD_COLUMNS = ("rows_in", "rows_out", "quarantined", "bytes_in", "bytes_out", "begin", "seconds", "attempt")
-_DECODING_FIELDS = ("begin", "seconds", "bytes_in", "bytes_out")
+_SHARD_COLUMNS = ("rows_in", "rows_out", "quarantined", "bytes_in", "bytes_out", "seconds", "attempt")
+_PASS_COLUMNS = ("begin", "seconds", "attempt")
+_DECODING_COLUMNS = ("begin", "seconds", "bytes_in", "bytes_out")
+_STOPPED = "Stopped before its end, by {cause}. Finished shards are kept: the same command goes on from there."
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -43,12 +46,12 @@ def render_report(report: Mapping[str, object]) -> str:
         The HTML text, free of lone surrogates.
     """
     status = str(report.get("status") or "unknown")
-    started, error = report.get("started"), report.get("error")
+    started = report.get("started")
     return _Page(_asset("report_page.html")).substitute(
         name=_text(report.get("name") or "unnamed"),
         status=_text(status),
         started=f"<span>Started {_text(_readable_time(str(started)))}</span>" if started else "",
-        error=f'<pre class="error" tabindex="0" role="alert">{_text(error)}</pre>\n' if error else "",
+        error=_notice(status, report.get("error")),
         data=_script_json(_page_data(report)),
         style=_asset("report_page.css"),
         charts=_asset("report_charts.js"),
@@ -86,6 +89,16 @@ def _text(value: object) -> str:
     return html.escape(plain.encode("utf-8", "backslashreplace").decode())
 
 
+def _notice(status: str, error: object) -> str:
+    """What ended a run that is not complete."""
+    if not error:
+        return ""
+    if status != "cancelled":
+        return f'<pre class="error" tabindex="0" role="alert">{_text(error)}</pre>\n'
+    cause = "Ctrl-C" if error == "KeyboardInterrupt" else f"a signal ({error})"
+    return f'<p class="stopped" role="alert">{_text(_STOPPED.format(cause=cause))}</p>\n'
+
+
 def _readable_time(iso: str) -> str:
     return iso.replace("T", " ").replace("+00:00", " UTC")
 
@@ -119,34 +132,44 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
     return {**step, "filtered": _largest(step.get("filtered") or {}), "counts": counts}
 
 
-def _shard_columns(shards: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _shard_columns(shards: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    passes = [(number, done) for number, shard in enumerate(shards) for done in shard.get("passes") or ()]
     decoding = [(number, shard["decoding"]) for number, shard in enumerate(shards) if shard.get("decoding")]
-    workers = _numbered(one.get("worker") for one in (*shards, *(done for _, done in decoding)))
-    nodes = _numbered(_node(shard) for shard in shards)
-    columns: dict[str, list[Any]] = {name: [shard.get(name) for shard in shards] for name in _SHARD_COLUMNS}
-    columns["label"] = list(_front_coded(str(shard.get("label") or "") for shard in shards))
-    columns["worker"] = [workers.get(shard.get("worker")) for shard in shards]
-    columns["workers"] = list(workers)
-    columns["node"] = [nodes.get(_node(shard)) for shard in shards]
-    columns["nodes"] = list(nodes)
-    columns["cached"] = [int(bool(shard.get("cached"))) for shard in shards]
-    columns["complete"] = [int(bool(shard.get("complete", True))) for shard in shards]
-    columns["filtered"] = [sum((shard.get("filtered") or {}).values()) for shard in shards]
-    columns["decoding"] = [
-        [number, workers.get(done.get("worker")), *(done.get(name) for name in _DECODING_FIELDS)]
-        for number, done in decoding
-    ]
-    return columns
+    workers = {done.get("worker"): _node(done) for _, done in (*passes, *decoding)}
+    numbers = {worker: number for number, worker in enumerate(workers)}
+    nodes = list(dict.fromkeys(node for node in workers.values() if node))
+    return {
+        **{name: [shard.get(name) for shard in shards] for name in _SHARD_COLUMNS},
+        "label": list(_front_coded(str(shard.get("label") or "") for shard in shards)),
+        "cached": [int(bool(shard.get("cached"))) for shard in shards],
+        "complete": [int(bool(shard.get("complete", True))) for shard in shards],
+        "filtered": [sum((shard.get("filtered") or {}).values()) for shard in shards],
+        "passes": {
+            **_work_columns(passes, numbers, _PASS_COLUMNS),
+            "cached": [int(bool(done.get("cached"))) for _, done in passes],
+        },
+        "decoding": _work_columns(decoding, numbers, _DECODING_COLUMNS),
+        "workers": list(workers),
+        "nodes": nodes,
+        "node_of": [None if node is None else nodes.index(node) for node in workers.values()],
+        "memory": max((done.get("memory_high_water") or 0 for _, done in (*passes, *decoding)), default=0),
+    }
 
 
-def _numbered(values: Iterable[Any]) -> dict[Any, int]:
-    """Different values in order, each with its number; what is missing has none."""
-    return {value: number for number, value in enumerate(dict.fromkeys(value for value in values if value))}
+def _work_columns(
+    work: Sequence[tuple[int, Mapping[str, Any]]], workers: Mapping[Any, int], names: Sequence[str]
+) -> dict[str, list[Any]]:
+    """What workers did, with the numbers of shard and worker."""
+    return {
+        "shard": [number for number, _ in work],
+        "worker": [workers[done.get("worker")] for _, done in work],
+        **{name: [done.get(name) for _, done in work] for name in names},
+    }
 
 
-def _node(shard: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Host, address and Ray's id of the machine that computed a shard."""
-    node = shard.get("node")
+def _node(done: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Host, address and Ray's id of the machine that did something."""
+    node = done.get("node")
     return (node["host"], node["ip"], node["id"]) if node else None
 
 
@@ -169,8 +192,9 @@ def _largest(filtered: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _sample(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The fields of a quarantined row as text; values need not be JSON."""
-    return [(str(name), _cut(_TERMINAL_COLOURS.sub("", _as_text(value)))) for name, value in record.items()]
+    """The fields of a quarantined row as text, but for those that say nothing; values need not be JSON."""
+    said = [(str(name), value) for name, value in record.items() if value is not None and value != ""]
+    return [(name, _cut(_TERMINAL_COLOURS.sub("", _as_text(value)))) for name, value in said]
 
 
 def _as_text(value: object) -> str:

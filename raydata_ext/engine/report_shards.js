@@ -2,26 +2,19 @@
 // The shards: their figures, a column each, and tables of them. A shard is a number, its place in every column.
 
 const report = JSON.parse(document.getElementById("data").textContent);
-const shards = {
-  ...report.shards,
-  label: decodeLabels(report.shards.label),
-  // The clock of a node may be behind that of the driver.
-  begin: report.shards.begin.map((begin) => (begin == null ? begin : Math.max(begin, 0))),
-};
+const shards = { ...report.shards, label: decodeLabels(report.shards.label) };
 const everyShard = shards.label.map((_, shard) => shard);
-/** Shards that a worker had in hand, and those of them that it did not find in the cache after all. */
-const timed = everyShard.filter((shard) => shards.begin[shard] != null && shards.seconds[shard] != null);
-const computed = timed.filter((shard) => !shards.cached[shard]);
+/** What workers had in hand: a shard passes each group of steps that was missing, often on different workers. */
+const passes = workOf(report.shards.passes);
+/** Passes whose result a worker did not find in the cache after all. */
+const computing = passes.filter((pass) => !pass.cached);
+const computed = [...new Set(computing.map((pass) => pass.shard))];
 /** Parts of big compressed files, each decompressed by one worker before it was computed. */
-const decoded = report.shards.decoding.map(([shard, worker, begin, seconds, bytesIn, bytesOut]) => ({
-  shard,
-  worker,
-  begin: Math.max(begin, 0),
-  seconds,
-  bytesIn,
-  bytesOut,
-}));
+const decoded = workOf(report.shards.decoding);
+const passesOf = everyShard.map(() => []);
+for (const pass of passes) passesOf[pass.shard].push(pass);
 const commonFolder = findCommonFolder(shards.label);
+const commonDomain = findCommonDomain(shards.workers);
 const PAGE_ROWS = 25;
 /** `w-9` before `w-10`. */
 const byName = new Intl.Collator("en", { numeric: true });
@@ -35,15 +28,25 @@ const SHARD_COLUMNS = {
   quarantined: { ...countColumn("Quarantined", "quarantined"), optional: true },
   bytesIn: column("Data in", "bytes_in", format.bytes),
   bytesOut: column("Data out", "bytes_out", format.bytes),
-  begin: { ...column("Start", "begin", format.duration), optional: true },
-  seconds: { ...column("Time", "seconds", format.duration), optional: true },
-  worker: {
-    name: "Worker",
-    value: workerOf,
-    cell: workerCell,
+  begin: {
+    name: "Start",
+    numeric: true,
+    value: beginOf,
+    cell: (shard) => format.duration(beginOf(shard)),
     optional: true,
   },
+  seconds: { ...column("Time", "seconds", format.duration), optional: true },
+  worker: { name: "Worker", value: (shard) => workersOf(shard).join(" "), cell: workerCell, optional: true },
 };
+
+/** Rows of columns of equal length. The clock of a node may be behind that of the driver. */
+function workOf(columns) {
+  const names = Object.keys(columns);
+  return columns.shard.map((_, row) => {
+    const work = Object.fromEntries(names.map((name) => [name, columns[name][row]]));
+    return { ...work, begin: Math.max(work.begin ?? 0, 0), seconds: work.seconds ?? 0 };
+  });
+}
 
 /** Labels come as [characters in common with the label before, the rest]; a character is a code point. */
 function decodeLabels(pairs) {
@@ -64,30 +67,54 @@ function findCommonFolder(labels) {
   return folder;
 }
 
+/** The end that the names of all hosts have in common, from a dot on; "" where there is none. */
+function findCommonDomain(workers) {
+  const hosts = workers.map((worker) => String(worker).replace(/:\d+$/, ""));
+  if (!hosts.length || hosts.some((host) => /^[\d.]+$/.test(host))) return "";
+  const behindDot = (name) => (name.includes(".", 1) ? name.slice(name.indexOf(".", 1)) : "");
+  let domain = behindDot(hosts[0]);
+  for (const host of hosts) while (!host.endsWith(domain)) domain = behindDot(domain);
+  return domain;
+}
+
 /** The label below the common folder; labels of several files name the first and the last one. */
 function shortLabel(shard) {
   return commonFolder ? shards.label[shard].replaceAll(commonFolder, "") : shards.label[shard];
 }
 
-function workerOf(shard) {
-  return shards.workers[shards.worker[shard]] ?? "";
+/** `host:pid`, without the domain that all hosts are in. */
+function workerName(worker) {
+  return commonDomain ? String(shards.workers[worker]).replace(commonDomain, "") : String(shards.workers[worker] ?? "");
 }
 
-/** The address of the worker's node and the begin of Ray's id of it; the host is in the name of the worker. */
-function nodeOf(shard) {
-  const [, ip, id] = shards.nodes[shards.node[shard]] ?? [];
-  return [ip, id?.slice(0, 8)].filter(Boolean).join(" · ");
+function workersOf(shard) {
+  return [...new Set(passesOf[shard].map((pass) => workerName(pass.worker)))];
 }
 
+function beginOf(shard) {
+  return passesOf[shard].length ? Math.min(...passesOf[shard].map((pass) => pass.begin)) : undefined;
+}
+
+/** Host, address and Ray's id of the node of a worker. */
+function nodeOf(worker) {
+  return shards.nodes[shards.node_of[worker]] ?? [];
+}
+
+/** The workers of a shard; where there are several nodes, with the address and the begin of Ray's id of each. */
 function workerCell(shard) {
-  const [node, id] = [nodeOf(shard), shards.nodes[shards.node[shard]]?.[2] ?? ""];
-  const name = element("span", { class: "worker" }, workerOf(shard));
-  return node ? [name, element("small", { class: "worker muted", title: `node ${id}` }, node)] : name;
+  const workers = [...new Set(passesOf[shard].map((pass) => pass.worker))];
+  return workers.flatMap((worker) => {
+    const [, ip, id] = nodeOf(worker);
+    const name = element("span", { class: "worker", title: shards.workers[worker] ?? "" }, workerName(worker));
+    const node = [ip, id?.slice(0, 8)].filter(Boolean).join(" · ");
+    if (shards.nodes.length < 2 || !node) return name;
+    return [name, element("small", { class: "worker muted", title: `node ${id}` }, node)];
+  });
 }
 
-/** Bytes of input per second; undefined where the shard was not computed. */
+/** Bytes of input per second; undefined where the shard was not computed, or is a part of a file that took none. */
 function speed(shard) {
-  return shards.seconds[shard] > 0 && !shards.cached[shard]
+  return shards.seconds[shard] > 0 && shards.bytes_in[shard] > 0 && !shards.cached[shard]
     ? shards.bytes_in[shard] / shards.seconds[shard]
     : undefined;
 }
@@ -148,15 +175,16 @@ function mountShardTable(section) {
     if (count) form.elements.state.append(element("option", { value: state }, `${name} (${format.count(count)})`));
   }
   const columns = Object.values(SHARD_COLUMNS).filter((column) => !column.optional || everyShard.some(column.value));
-  const place = (shard) => [workerOf(shard), ...(shards.nodes[shards.node[shard]] ?? [])];
-  const text = everyShard.map((shard) => [shards.label[shard], ...place(shard)].join("\n").toLowerCase());
+  const places = (shard) => passesOf[shard].flatMap(({ worker }) => [shards.workers[worker], ...nodeOf(worker)]);
+  const text = everyShard.map((shard) => [shards.label[shard], ...places(shard)].join("\n").toLowerCase());
   const view = { column: SHARD_COLUMNS.label, descending: false, page: 0 };
 
   const show = () => {
     const query = form.elements.query.value.trim().toLowerCase();
     const belongs = states[form.elements.state.value][1];
     const found = everyShard.filter((shard) => belongs(shard) && text[shard].includes(query));
-    found.sort((a, b) => compare(view.column.value(a), view.column.value(b)) * (view.descending ? -1 : 1) || a - b);
+    const values = everyShard.map(view.column.value);
+    found.sort((a, b) => compare(values[a], values[b]) * (view.descending ? -1 : 1) || a - b);
     const last = Math.max(Math.ceil(found.length / PAGE_ROWS) - 1, 0);
     view.page = Math.max(0, Math.min(view.page, last));
     const first = view.page * PAGE_ROWS;

@@ -12,7 +12,6 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine.decode_task import DecodeTask
-from raydata_ext.engine.shard_task import ShardTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -48,8 +47,8 @@ class TaskQueue:
         while self._num_known < len(self._tasks):
             self._queue_for(self._num_known).append(self._num_known)
             task = self._tasks[self._num_known]
-            if isinstance(task, ShardTask) and task.home:
-                self._homes[self._num_known] = task.home
+            if home := task.home:
+                self._homes[self._num_known] = home
             self._num_known += 1
 
     def __len__(self) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from raydata_ext.engine.error_policy import ErrorPolicy
 from raydata_ext.engine.event_loop import EventLoop, Outcome
-from raydata_ext.engine.trail import Trail, users_traceback
+from raydata_ext.engine.failure_text import described
+from raydata_ext.engine.trail import Trail
 from raydata_ext.errors import StepError
 from raydata_ext.plan import Chain, Filter, Map
 
@@ -142,7 +143,7 @@ class Worker:
 
     def _failure(self, number: int, doing: str, error: Exception) -> StepError:
         label = self.program.chain.label(number)
-        return StepError(f"{label}: {doing}: {type(error).__name__}: {error}\n{users_traceback(error)}")
+        return StepError(f"{label}: {doing}: {described(error)}")
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,10 @@ class Task(Protocol[Outcome_co]):
     @property
     def num_bytes(self) -> int:
         """Bytes of input, for progress."""
+
+    @property
+    def home(self) -> str:
+        """The host that is likely to have a copy of the input, or of most of it; empty where any host is as good."""
 
     def run(self, worker: Worker) -> Outcome_co:
         """Do the work and return a receipt of it, never the rows."""

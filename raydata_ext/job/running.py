@@ -295,5 +295,4 @@ def _reported(report: Report, directory: Path) -> Iterator[None]:
         raise
     finally:
         report.seconds["total"] = time.perf_counter() - started
-        report.write_json(directory)
-        write_report_page(report.as_dict(), directory)
+        write_report_page(report.write_json(directory), directory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from pathlib import Path
 
 import fsspec
@@ -11,6 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from raydata_ext.engine import Engine
 from raydata_ext.errors import StoreError
 
 
@@ -53,6 +55,39 @@ def test_ray_and_the_calling_process_write_the_same(ray_session, large, tmp_path
     files = [sorted((tmp_path / executor).iterdir()) for executor in ("ray", "inline")]
     assert [path.name for path in files[0]] == [path.name for path in files[1]]
     assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+
+
+class NotingHomes(Engine):
+    """Works in this process, and notes where the pool on Ray would rather do each task."""
+
+    def __init__(self):
+        super().__init__("inline")
+        self.homes = []
+
+    def run(self, program, tasks, *args):
+        self.homes += [task.home for task in tasks]
+        return super().run(program, tasks, *args)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "num_tasks"),
+    [
+        ("save_to_disk", {"max_shard_bytes": "2MB"}, 4),
+        ("save_to_disk", {"num_shards": 3}, 3),
+        ("to_parquet", {"max_file_bytes": "2MB"}, 4),
+        ("to_json", {"max_file_bytes": "2MB"}, 4),
+        ("to_csv", {"max_file_bytes": "2MB"}, 4),
+        ("to_mds", {"size_limit": "4MB"}, 4),  # one finds the sizes of samples, three write them
+        ("to_megatron", {"column": "tokens"}, 2),  # one counts tokens, one writes them
+    ],
+)
+def test_every_task_knows_the_host_that_is_likely_to_have_its_rows(large, tmp_path, method, arguments, num_tasks):
+    mapped = large.map(lambda row: {"tokens": [row["n"]]}, executor="inline")
+    with NotingHomes() as engine:
+        getattr(mapped.remove_columns("tokens") if method == "to_csv" else mapped, method)(
+            tmp_path / "out", executor=engine, **arguments
+        )
+    assert engine.homes == [socket.gethostname()] * num_tasks
 
 
 def test_the_files_of_a_directory_may_be_compressed(any_dataset, tmp_path):

@@ -1,4 +1,4 @@
-"""Runs maps with a cache under a URL on a cluster that begins as one node, and to which nodes are added in mid-run.
+"""Runs maps and an export, their cache under a URL, on a cluster of one node, to which others are added in mid-run.
 
     python tests/engine/joining_nodes.py
 
@@ -9,6 +9,7 @@ its receipt, and the files that the nodes fetched.
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import os
 import shutil
@@ -19,13 +20,21 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 os.environ |= {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
+import pyarrow as pa
 import ray
 from ray.cluster_utils import Cluster
 
 import raydata_ext as rdx
+from raydata_ext.dataset.export_files import write_files
+from raydata_ext.dataset.export_run import export_run
+from raydata_ext.store import open_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHARDS = 12
 PATIENCE_SECONDS = 100
@@ -44,18 +53,29 @@ class InStep:
     """Lets the workers take shards in turn: nobody has a second one before everybody, of so many hosts, has a first."""
 
     def __init__(self, directory: str, hosts: int) -> None:
-        self.directory, self.hosts, self.calls = Path(directory), hosts, 0
+        self.directory, self.hosts = Path(directory), hosts
 
     def __call__(self, row: dict) -> dict:
+        self.wait()
+        return {"text": row["text"] + "."}
+
+    def write(self, path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """The rows as a file, as `write_files` asks for it."""
+        with pa.ipc.new_file(path, schema) as file:
+            for batch in batches:
+                file.write_batch(batch)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until all hosts have as many shards as this one."""
         pause = threading.Event()
-        turn = self.directory / str(self.calls)
+        turns = (self.directory / str(number) for number in itertools.count())
+        turn = next(turn for turn in turns if not (turn / socket.gethostname()).exists())
         turn.mkdir(parents=True, exist_ok=True)
         (turn / socket.gethostname()).touch()
         deadline = time.monotonic() + PATIENCE_SECONDS
         while len(list(turn.iterdir())) < self.hosts and time.monotonic() < deadline:
             pause.wait(0.02)
-        self.calls += 1
-        return {"text": row["text"] + "."}
 
 
 def environment(root: Path, node: str) -> dict[str, str]:
@@ -64,7 +84,7 @@ def environment(root: Path, node: str) -> dict[str, str]:
 
 
 def run(root: Path, cluster: Cluster) -> dict[str, object]:
-    """All maps, and what is to be seen of them."""
+    """All runs, and what is to be seen of them."""
     fetched = Path(os.environ["FETCHED"])
 
     def in_step(name: str, hosts: int) -> dict:
@@ -83,14 +103,19 @@ def run(root: Path, cluster: Cluster) -> dict[str, object]:
         first = running.result()
     second = first.map(**in_step("second", 3), version="2", executor="ray", workers=up_to_three)
     seen = {"first": homes(first), "second": homes(second), "fetched of shards in place": files_fetched()}
-    shuffled = second.shuffle(seed=1).map(**in_step("third", 1), version="3", executor="ray", workers=up_to_three)
+    with export_run("ray", up_to_three, second.parts.workspace.store, None) as export:
+        groups = [[shard] for shard in second.shards]
+        written = open_directory(root / "written")
+        files = write_files(written, ".arrow", groups, second.schema, InStep(str(root / "third"), 3), export)
+    seen |= {"files written": len(files), "fetched of shards that are written": files_fetched()}
+    shuffled = second.shuffle(seed=1).map(**in_step("fourth", 1), version="3", executor="ray", workers=up_to_three)
     seen |= {"shuffled": homes(shuffled), "fetched of shuffled rows": files_fetched()}
     as_many_as_there_is_room_for = rdx.Workers(min=1, max_in_flight=1)
     with ThreadPoolExecutor() as threads:
-        plan = second.lazy().map(**in_step("fourth", 4), version="4")
+        plan = second.lazy().map(**in_step("fifth", 4), version="4")
         running = threads.submit(plan.collect, executor="ray", workers=as_many_as_there_is_room_for)
-        add_nodes(cluster, root, ["three"], once=root / "fourth" / "0")
-        return {**seen, "fourth": homes(running.result())}
+        add_nodes(cluster, root, ["three"], once=root / "fifth" / "0")
+        return {**seen, "last": homes(running.result())}
 
 
 def add_nodes(cluster: Cluster, root: Path, names: list[str], *, once: Path) -> None:

@@ -15,6 +15,7 @@ from raydata_ext.store import Store
 class Square:
     number: int
     num_bytes: int = 10
+    home: str = ""
 
     @property
     def label(self):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import pyarrow as pa
+import pytest
 
 from raydata_ext.engine import FileTask, Program, batches_of
 from raydata_ext.engine.watch import Watch
@@ -41,6 +42,21 @@ def test_a_file_is_named_by_its_url_without_the_password():
     assert task.label == "https://user:***@host/out/a.arrow"
     assert task.num_bytes == 16
     assert task.run(None) == 2
+
+
+@pytest.mark.parametrize(
+    ("shards", "home"),
+    [
+        ([("x", 3)], "x"),
+        ([("x", 3), ("y", 5), ("x", 3)], "x"),
+        ([("x", 3), ("y", 5), ("", 9)], "y"),
+        ([("", 9)], ""),
+        ([], ""),
+    ],
+)
+def test_a_file_is_best_written_where_the_most_bytes_of_it_are(tmp_path, shards, home):
+    parts = tuple(TableShard(InMemoryTable(pa.table({"n": range(rows)})), home=host) for host, rows in shards)
+    assert Count(open_directory(tmp_path), "a.arrow", parts, SCHEMA).home == home
 
 
 def test_after_a_death_the_work_is_simply_done_again(tmp_path):

@@ -29,12 +29,17 @@ def test_workers_that_wait_for_room_get_it_on_nodes_that_join(seen):
 
 
 def test_a_pool_without_a_bound_grows_with_the_cluster(seen):
-    assert sorted(Counter(seen["fourth"]).values()) == [3, 3, 3, 3]
+    assert sorted(Counter(seen["last"]).values()) == [3, 3, 3, 3]
 
 
 def test_a_map_over_a_data_set_reads_each_shard_on_the_node_that_has_a_copy(seen):
     assert seen["second"] == seen["first"]
     assert seen["fetched of shards in place"] == {}
+
+
+def test_an_export_writes_each_shard_on_the_node_that_has_a_copy(seen):
+    assert seen["files written"] == 12
+    assert seen["fetched of shards that are written"] == {}
 
 
 def test_rows_of_all_shards_are_read_after_each_other_shard_is_fetched_once(seen):

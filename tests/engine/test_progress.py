@@ -1,52 +1,54 @@
-"""What is shown while a run goes on."""
+"""What is told of a run, and who is told."""
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
-
-from raydata_ext.engine import Named, progress_for
-from raydata_ext.engine.pool_status import PoolStatus
+from raydata_ext.engine import Named, Silent
+from raydata_ext.engine.progress import RunProgress
 
 
-def shown(tell, name=None, *, terminal=False):
-    """What is shown of a phase of three shards, one of them cached, of which `tell` tells something."""
-    sink = io.StringIO()
-    progress = progress_for(Console(file=sink, force_terminal=terminal, width=200))
-    told = progress if name is None else Named(name, progress)
-    told.begin("computing", 3, 1, 2_000_000)
-    tell(told)
-    told.end()
-    return sink.getvalue()
+class Heard(RunProgress):
+    """Notes the names of phases."""
+
+    def __init__(self):
+        self.phases = []
+
+    def begin(self, what, tasks, done, num_bytes):
+        self.phases.append((what, tasks, done, num_bytes))
+
+    def resize(self, tasks):
+        self.phases.append(("resize", tasks))
+
+    def advance(self, num_bytes, rows):
+        self.phases.append(("advance", num_bytes, rows))
+
+    def watch(self, status):
+        self.phases.append(("watch", status))
+
+    def end(self):
+        self.phases.append(("end",))
 
 
-def two_shards(progress):
-    progress.advance(1_000_000, 1200)
-    progress.advance(1_000_000, 34)
+def test_phases_of_a_named_part_of_a_job_bear_its_name_and_all_else_is_passed_on():
+    heard = Heard()
+    named = Named("tokens", heard)
+    named.begin("computing", 3, 1, 2_000_000)
+    named.resize(4)
+    named.advance(1_000_000, 1200)
+    named.watch("status")
+    named.end()
+    assert heard.phases == [
+        ("tokens, computing", 3, 1, 2_000_000),
+        ("resize", 4),
+        ("advance", 1_000_000, 1200),
+        ("watch", "status"),
+        ("end",),
+    ]
 
 
-def test_lines_say_how_a_phase_begins_and_ends():
-    first, last = shown(two_shards).splitlines()
-    assert first == "computing: 3 shards, 1 cached, 2.0 MB to do"
-    assert last.startswith("computing: 3/3 shards, 1 cached, 1,234 rows, ")
-
-
-def test_lines_count_shards_that_show_only_later_and_the_workers():
-    def tell(progress):
-        progress.resize(5)
-        progress.watch(PoolStatus(workers=2, starting=0, running=2, rows=7, lost=1))
-
-    assert "computing: 1/5 shards, 1 cached, 2 running, 2 workers (1 lost), 7 rows" in shown(tell)
-
-
-def test_phases_of_a_named_part_of_a_job_bear_its_name():
-    first, last = shown(two_shards, "tokens").splitlines()
-    assert first == "tokens, computing: 3 shards, 1 cached, 2.0 MB to do"
-    assert last.startswith("tokens, computing: 3/3 shards, 1 cached, 1,234 rows, ")
-
-
-def test_a_terminal_shows_a_bar():
-    text = shown(two_shards, "tokens", terminal=True)
-    assert "tokens, computing" in text
-    assert "100 %" in text
+def test_the_silent_progress_takes_everything(capsys):
+    silent = Silent()
+    silent.begin("computing", 3, 1, 2_000_000)
+    silent.resize(4)
+    silent.advance(1_000_000, 1200)
+    silent.end()
+    assert capsys.readouterr() == ("", "")

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 import raydata_ext as rdx
-from raydata_ext.engine import Engine, run_all
-from raydata_ext.engine.report import Report
+from raydata_ext.engine import Engine, ErrorPolicy, run_all
+from raydata_ext.engine.report import Report, read_report
 from raydata_ext.errors import StepError
 
 
@@ -37,13 +37,13 @@ def test_rows_in_are_rows_out_and_filtered_and_quarantined_for_every_shard(tmp_p
     assert loaded["started"] == "2023-11-14T22:13:20+00:00"
 
 
-def report_of(lazy, executor="inline", raises=None, **options):
+def report_of(lazy, executor="inline", raises=None, errors=None, **options):
     """The report of a run, whose figures add up."""
     parts = []
     with Engine(executor, **options) as engine, pytest.raises(raises) if raises else contextlib.nullcontext():
-        run_all(lazy.plan, lazy.workspace, engine, parts=parts)
+        run_all(lazy.plan, lazy.workspace, engine, errors=errors, parts=parts)
     report = Report("test", 1_700_000_000.0, results=parts[-1], earlier=parts[:-1]).as_dict()
-    for figures in [report["totals"], *report["shards"]]:
+    for figures in [report["totals"], *report["shards"], *report["steps"]]:
         filtered = figures["filtered"] if isinstance(figures["filtered"], int) else sum(figures["filtered"].values())
         assert figures["rows_in"] + figures["rows_added"] == figures["rows_out"] + filtered + figures["quarantined"]
     return report
@@ -71,9 +71,10 @@ def test_each_computed_shard_names_its_node(tmp_path, corpus, ray_session):
     report = report_of(lazy.map(lambda row: {"n": len(row["text"])}, version="1"), "ray", workers=1)
     (node,) = ray_session.nodes()
     expected = {"host": socket.gethostname(), "ip": node["NodeManagerAddress"], "id": node["NodeID"]}
-    assert [shard["node"] for shard in report["shards"]] == [expected] * report["totals"]["shards"]
+    nodes = [[done["node"] for done in shard["passes"]] for shard in report["shards"]]
+    assert nodes == [[expected]] * report["totals"]["shards"]
     again = report_of(lazy.map(lambda row: {"n": len(row["text"])}, version="1"))
-    assert {shard["node"] for shard in again["shards"]} == {None}
+    assert [shard["passes"] for shard in again["shards"]] == [[]] * report["totals"]["shards"]
 
 
 def test_a_run_that_fails_reports_the_shards_that_it_finished(tmp_path):
@@ -89,3 +90,51 @@ def test_a_run_that_fails_reports_the_shards_that_it_finished(tmp_path):
 
 def fail_at_24(row):
     return {"n": 1 / (24 - int(row["text"]))}
+
+
+def test_rows_set_aside_in_reading_and_in_steps_add_up_from_step_to_step(tmp_path):
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"n": {n}}}\n' + "no JSON\n" * (n % 7 == 0) for n in range(100)))
+    lazy = rdx.scan_dataset(str(tmp_path / "a.jsonl"), cache_dir=tmp_path / "cache", max_shard_bytes="200B")
+    lazy = lazy.map(twice, batched=True).filter(even).map(fail_at_40)
+    errors = ErrorPolicy("quarantine")
+    report = report_of(lazy, errors=errors)
+    assert report["totals"]["shards"] > 3
+    steps = report["steps"]
+    assert [step["step"] for step in steps] == ["reading", "step 1 `twice`", "step 2 `even`", "step 3 `fail_at_40`"]
+    assert [step["quarantined"] for step in steps] == [15, 0, 0, 2]
+    assert [step["rows_added"] for step in steps] == [0, 100, 0, 0]
+    assert [step["rows_in"] for step in steps] == [115, 100, 200, 100]
+    assert [step["rows_out"] for step in steps] == [100, 200, 100, report["totals"]["rows_out"]]
+    assert report["totals"]["rows_in"] == 115
+    assert report_of(lazy, errors=errors)["steps"] == steps
+
+
+def test_each_pass_of_a_shard_has_its_own_time_and_worker(tmp_path, corpus, ray_session):
+    lazy = rdx.scan_dataset(str(corpus), format="text", cache_dir=tmp_path / "cache", max_shard_bytes="2KB")
+    lazy = lazy.map(length, workers=1).filter(even, workers=rdx.Workers(max=1, max_in_flight=1))
+    report = report_of(lazy, "ray", workers=1)
+    shards = report["shards"]
+    assert {len(shard["passes"]) for shard in shards} == {2}
+    firsts, seconds = zip(*(shard["passes"] for shard in shards), strict=True)
+    assert len({done["worker"] for done in firsts}) == len({done["worker"] for done in seconds}) == 1
+    assert firsts[0]["worker"] != seconds[0]["worker"]
+    assert max(done["begin"] for done in firsts) < min(done["begin"] for done in seconds)
+    assert all(sum(done["seconds"] for done in shard["passes"]) > 0 for shard in shards)
+    assert [shard["cached"] for shard in shards] == [False] * len(shards)
+
+
+def test_what_is_written_is_what_is_returned(tmp_path):
+    report = Report("test", 1_700_000_000.0)
+    assert report.write_json(tmp_path / "run") == report.as_dict() == read_report(tmp_path / "run")
+
+
+def twice(batch):
+    return {"n": [n for n in batch["n"] for _ in range(2)]}
+
+
+def length(row):
+    return {"n": len(row["text"])}
+
+
+def fail_at_40(row):
+    return {"n": 1 / (40 - row["n"])}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
@@ -27,6 +28,19 @@ CHARTS = ("timeline", "throughput", "durations", "row-sizes")
 INJECTION = "</script><script>document.documentElement.lang = 1</script><img src=x onerror=alert(1)> 数据 😀"
 
 
+def make_pass(number: int, **changes: Any) -> dict[str, Any]:
+    """What a worker did of a shard."""
+    return {
+        "begin": number // 4 * 2.5,
+        "seconds": 1.5 + number % 11 / 11,
+        "cached": False,
+        "worker": f"node-{number % 2}:{100 + number % 4}",
+        "attempt": 1 + (number % 50 == 49),
+        "memory_high_water": 10**8 + number,
+        **changes,
+    }
+
+
 def make_report(count: int, *, cached: bool = False, folder: str = "/data/corpus/", **changes: Any) -> dict[str, Any]:
     """The report of a run of `count` shards, a tenth of whose rows were filtered, on four workers."""
     shards = [
@@ -41,10 +55,9 @@ def make_report(count: int, *, cached: bool = False, folder: str = "/data/corpus
             "quarantined": 1,
             "bytes_in": 2**28 - number % 1001,
             "bytes_out": 900_000 + 1000 * (number % 97),
-            "begin": None if cached else number // 4 * 2.5,
             "seconds": None if cached else 1.5 + number % 11 / 11,
-            "worker": None if cached else f"node-{number % 2}:{100 + number % 4}",
             "attempt": 1 + (number % 50 == 49),
+            "passes": [] if cached else [make_pass(number)],
         }
         for number in range(count)
     ]
@@ -154,6 +167,21 @@ def test_counts_of_steps_keep_their_order_and_very_many_are_left_to_the_report()
     assert many == [*([f"{n}", n] for n in range(MAX_COUNTS)), ["50 more counts are in report.json", None]]
 
 
+def test_a_run_that_was_stopped_says_how_to_go_on() -> None:
+    page = render_report(make_report(3, status="cancelled", error="KeyboardInterrupt"))
+    assert "Stopped before its end, by Ctrl-C. Finished shards are kept: the same command goes on from there." in page
+    assert 'class="error"' not in page
+    page = render_report(make_report(3, status="cancelled", error="raydata_ext.cli.Terminated"))
+    assert "by a signal (raydata_ext.cli.Terminated). Finished shards" in page
+
+
+def test_fields_of_quarantined_rows_that_say_nothing_are_left_out() -> None:
+    samples = [{"row": 0, "byte_offset": None, "traceback": "", "found": False}]
+    assert data_in(render_report(make_report(1, quarantine_samples=samples)))["samples"] == [
+        [["row", "0"], ["found", "false"]]
+    ]
+
+
 def test_quarantined_values_are_shown_as_text_and_cut_where_they_are_long() -> None:
     value = {"x": float("nan"), "at": Path("p")}
     sample = {"source": "a.jsonl", "row": 7, "error": "ValueError: \x1b[31mno\x1b[0m", "value": value}
@@ -218,13 +246,50 @@ def test_a_browser_draws_all_charts_and_tables(browse: Browse, width: int) -> No
     assert '<section id="samples" hidden="">' in page
 
 
-def test_a_browser_shows_counts_of_steps_where_there_are_some(browse: Browse) -> None:
+def test_a_browser_shows_what_each_step_filtered_set_aside_and_counted(browse: Browse) -> None:
     report = make_report(3)
-    assert ">Counted</th>" not in browse(report)
+    reasons = {f"reason {number}": 100 - number for number in range(7)}
+    report["steps"][0] |= {"rows_in": 1000, "filtered": reasons, "quarantined": 3}
     report["steps"][0]["counts"] = {"tokens in source": 12_345, "unknown words <b>": 0}
     page = browse(report)
-    assert ">Counted</th>" in page
-    assert "<li><b>12,345</b> tokens in source</li><li><b>0</b> unknown words &lt;b&gt;</li>" in page
+    lines = re.findall(r"<li><b>([\d,]+)</b> (.*?)<small>(.*?)</small></li>", page)
+    assert lines == [
+        *[(f"{100 - number}", f"filtered: reason {number}", " 10 %" if number < 1 else f" {10 - number / 10:.1f} %")
+          for number in range(5)],
+        ("189", "filtered: 2 other reasons", " 19 %"),
+        ("3", "quarantined", " 0.3 %"),
+        ("12,345", "tokens in source", ""),
+        ("0", "unknown words &lt;b&gt;", ""),
+    ]  # fmt: skip
+
+
+def tiles_in(page: str) -> dict[str, tuple[str, str]]:
+    """Value and detail of each figure of the summary."""
+    tiles = re.findall(r'<dt>(.*?)</dt><dd class="value[^"]*">(.*?)</dd><dd>(.*?)</dd>', page)
+    return {name: (value, detail) for name, value, detail in tiles}
+
+
+def test_a_browser_shows_shares_of_rows_only_where_none_were_added(browse: Browse) -> None:
+    report = make_report(2)
+    tiles = tiles_in(browse(report))
+    assert tiles["Rows out"] == ("1,801", "90 % of rows in")
+    assert tiles["Filtered"] == ("198", "9.9 % of rows in")
+    assert "Rows added" not in tiles
+    report["totals"] |= {"rows_added": 498_000, "rows_out": 499_801}
+    tiles = tiles_in(browse(report))
+    assert tiles["Rows added"] == ("498,000", "by steps that make several of one")
+    assert tiles["Rows out"] == ("499,801", "250 for each row in")
+    assert tiles["Filtered"] == ("198", "")
+
+
+def test_a_browser_shows_amounts_in_fitting_units(browse: Browse) -> None:
+    report = make_report(3)
+    for shard in report["shards"]:
+        shard["bytes_in"] = 300
+    page = browse(report)
+    assert re.fullmatch(r"[\d.]+ B/s", tiles_in(page)["Speed"][0])
+    assert "0 MB/s" not in page
+    assert tiles_in(page)["Data in"] == ("805 MB", "3 files, jsonl")
 
 
 def test_a_browser_shows_a_run_from_the_cache_with_a_sentence_in_place_of_times(browse: Browse) -> None:
@@ -243,11 +308,81 @@ def test_a_browser_shows_ten_thousand_shards_a_page_at_a_time(browse: Browse) ->
     assert page.count("<") < 5000
 
 
+def bars_in(page: str, kind: str) -> list[tuple[float, float, float]]:
+    """Left, top and width of each bar of a kind in the timeline."""
+    path = re.search(rf'd="([^"]*)" class="bar {kind}"', page[: page.index('id="throughput"')])
+    numbers = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", path[1] if path else "")
+    return [(float(left), float(top), float(width)) for left, top, width in numbers]
+
+
+def test_a_browser_shows_each_pass_of_a_shard_at_its_time_and_on_its_worker(browse: Browse) -> None:
+    report = make_report(1)
+    first = make_pass(0, begin=0.0, seconds=10.0, worker="a:1")
+    report["shards"][0]["passes"] = [first, make_pass(0, begin=90.0, seconds=10.0, worker="b:2", attempt=2)]
+    report["shards"][0]["seconds"] = 20.0
+    page = browse(report)
+    ((begin, lane, width),) = bars_in(page, "computed")
+    ((later, other_lane, other_width),) = bars_in(page, "retried")
+    assert lane < other_lane
+    assert later - begin == pytest.approx(9 * width, rel=0.03)
+    assert width == pytest.approx(other_width, abs=0.2)
+    assert "1 shard on 2 workers, 0.2 of them busy on average from the first shard to the last" in page
+    assert tiles_in(page)["Speed"][0] == "2.68 MB/s"
+    assert re.findall(r'<span class="worker" title="([^"]*)"', page[page.index('id="shards"') :]) == ["a:1", "b:2"]
+
+
+def test_a_browser_puts_bars_together_that_are_too_short_to_see(browse: Browse) -> None:
+    report = make_report(5000)
+    for number, shard in enumerate(report["shards"]):
+        found = number % 10 == 5
+        done = make_pass(number, begin=number / 100, seconds=0.001 if found else 0.009, worker="w:1", attempt=1)
+        shard["passes"] = [done | {"cached": found}]
+    page = browse(report)
+    bars = bars_in(page, "computed")
+    assert 500 < len(bars) < 1280
+    assert all(width <= 1.05 for _, _, width in bars)
+    assert bars_in(page, "found") == []
+
+
+def test_a_browser_shows_worker_names_without_the_domain_that_all_share(browse: Browse) -> None:
+    report = make_report(2)
+    for number, shard in enumerate(report["shards"]):
+        shard["passes"][0]["worker"] = f"gpu-{number}.cluster.example.org:{number}"
+    page = browse(report)
+    assert ">gpu-1:1</text>" in page
+    assert 'title="gpu-1.cluster.example.org:1"' in page
+    for number, shard in enumerate(report["shards"]):
+        shard["passes"][0]["worker"] = f"10.0.0.{number}:{number}"
+    assert ">10.0.0.1:1</text>" in browse(report)
+
+
+def texts_of_axis(page: str, figure: str) -> list[tuple[float, str]]:
+    """Place and text of each tick below a chart."""
+    chart = page[page.index(f'id="{figure}"') :]
+    ticks = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="middle">(.*?)</text>', chart[: chart.index("</figure>")])
+    return [(float(place), text) for place, text in ticks]
+
+
+@pytest.mark.parametrize(("width", "longest"), [(500, 0.5), (1280, 400.0)])
+def test_texts_of_an_axis_do_not_touch(browse: Browse, width: int, longest: float) -> None:
+    report = make_report(40)
+    for number, shard in enumerate(report["shards"]):
+        shard["seconds"] = longest / 1000 ** (number / 39)
+        shard["passes"] = [make_pass(number, seconds=shard["seconds"])]
+    page = browse(report, width)
+    for figure in CHARTS:
+        ticks = texts_of_axis(page, figure)
+        assert len(ticks) > 1
+        for (place, text), (following, next_text) in itertools.pairwise(ticks):
+            assert following - place > 6 * (len(text) + len(next_text)) / 2
+
+
 def test_a_browser_runs_nothing_that_comes_from_names_errors_or_rows(browse: Browse) -> None:
-    samples = [{"source": INJECTION, "row": 7, "step": INJECTION, "error": INJECTION, "value": {"text": INJECTION}}]
+    row = json.dumps({INJECTION: INJECTION, "n": 7})
+    samples = [{"source": INJECTION, "row": 7, "step": INJECTION, "message": INJECTION, "row_json": row, "value": row}]
     report = make_report(20, name=INJECTION, status="failed", error=INJECTION, quarantine_samples=samples)
     for shard in report["shards"]:
-        shard.update(label=INJECTION, worker=INJECTION)
+        shard["label"] = shard["passes"][0]["worker"] = INJECTION
     report["totals"]["filtered_by"] = {INJECTION: 1}
     page = browse(report)
     assert drawn(page) == dict.fromkeys(CHARTS, "true")
@@ -302,7 +437,7 @@ def test_the_line_below_a_chart_says_what_is_under_the_pointer(browse: Browse) -
     }"""
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", browse(make_report(20), then=point))
     assert captions[0] == "part-00001.jsonl[0:268435456] · 2.23 s from 5 s on · 1,001 rows · 121 MB/s · node-0:100"
-    assert re.fullmatch(r"[\d.,]+ MB/s from [\d.]+ s to [\d.]+ s", captions[1])
+    assert re.fullmatch(r"[\d.,]+ [MG]B/s from [\d.]+ s to [\d.]+ s", captions[1])
     assert re.fullmatch(r"[\d.]+ s to [\d.]+ s: \d+ shards?", captions[2])
     assert re.fullmatch(r"[\d.]+ kB to [\d.]+ kB: \d+ shards?|\d+ B to [\d.]+ k?B: \d+ shards?", captions[3])
 
@@ -319,7 +454,7 @@ def on_nodes(report: dict[str, Any]) -> dict[str, Any]:
     for number, shard in enumerate(report["shards"]):
         done = {"begin": number * 1.5, "seconds": 1.25, "bytes_in": 2 * 10**7, "bytes_out": 6 * 10**7}
         shard["decoding"] = {**done, "worker": "node-0:7", "node": nodes[0]} if number < 3 else None
-        shard["node"] = nodes[number % 2]
+        shard["passes"][0]["node"] = nodes[number % 2]
     return report
 
 
@@ -353,3 +488,35 @@ def test_a_browser_shows_how_far_a_run_came_that_failed(browse: Browse) -> None:
     assert drawn(page) == dict.fromkeys(CHARTS, "true")
     assert ">19 of 50</dd>" in page
     assert table_of(page) == ["part-00000.jsonl[1879048192:2147483648]"]
+
+
+def test_a_browser_shows_a_quarantined_row_with_its_columns_and_its_traceback_folded(browse: Browse) -> None:
+    samples = [
+        {
+            "source": "/data/corpus/part-00000.jsonl",
+            "row": 12_345,
+            "byte_offset": None,
+            "step": "step 2 `Tokenize`",
+            "exception": "ValueError",
+            "message": "too odd",
+            "traceback": "Traceback ...",
+            "row_json": '{"text": "a\\nb", "ids": [1, 2], "__proto__": 1}',
+        },
+        {"source": "cut", "row_json": '{"text": "aaa'},
+    ]
+    page = browse(make_report(9, quarantine_samples=samples))
+    first, second = re.findall(r"<article>.*?</article>", page, re.DOTALL)
+    assert "<span>part-00000.jsonl</span><span>row 12,345</span><span>step 2 `Tokenize`</span></h3>" in first
+    assert ">ValueError: too odd</p>" in first
+    assert re.findall(r"<dt>(.*?)</dt><dd><pre>(.*?)</pre>", first, re.DOTALL) == [
+        ("text", "a\nb"),
+        ("ids", "[1,2]"),
+        ("__proto__", "1"),
+    ]
+    assert "<details><summary>Traceback</summary><pre>Traceback ...</pre></details>" in first
+    assert '<dt>row</dt><dd><pre>{"text": "aaa</pre>' in second
+
+
+def test_a_browser_shows_dashes_for_a_run_that_was_stopped_while_it_was_planned(browse: Browse) -> None:
+    tiles = tiles_in(browse(Report("early", 0.0, status="cancelled", error="KeyboardInterrupt").as_dict()))
+    assert {value for value, _ in tiles.values()} == {"\N{EN DASH}"}

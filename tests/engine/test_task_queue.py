@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gzip
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
+from raydata_ext.engine import FileTask
 from raydata_ext.engine.decode_task import DecodeTask
 from raydata_ext.engine.shard_task import ShardTask
 from raydata_ext.engine.task_queue import TaskQueue
 from raydata_ext.plan import Position, ShardState, StoredShard
 from raydata_ext.sources import scan_files
-from raydata_ext.store import Receipt, Store
+from raydata_ext.store import Receipt, Store, open_directory
 
-OTHER = object()
-"""Any other task; the queue looks at none of them."""
+OTHER = SimpleNamespace(home="")
+"""Any other task, whose input is no host's more than another's."""
 
 
 @pytest.fixture
@@ -89,18 +91,27 @@ def test_the_number_of_parts_to_come_is_estimated_from_the_size(state):
 
 def stored(tmp_path, host):
     receipt = Receipt("0" * 32, 1, 1, "0" * 32, pa.schema([]), worker=f"{host}:1")
-    return ShardTask(ShardState(StoredShard(Store.open(tmp_path), receipt), Position(0, 0)))
+    return StoredShard(Store.open(tmp_path), receipt)
 
 
-def test_a_worker_gets_what_its_host_has_before_what_others_have(tmp_path):
-    queue = TaskQueue([stored(tmp_path, host) for host in ("x", "y", "x", "y")])
+def computed(tmp_path, host):
+    return ShardTask(ShardState(stored(tmp_path, host), Position(0, 0)))
+
+
+def written(tmp_path, host):
+    return FileTask(open_directory(tmp_path), f"of {host}", (stored(tmp_path, host),), pa.schema([]))
+
+
+@pytest.mark.parametrize("task", [computed, written])
+def test_a_worker_gets_what_its_host_has_before_what_others_have(tmp_path, task):
+    queue = TaskQueue([task(tmp_path, host) for host in ("x", "y", "x", "y")])
     workers = ("x:7", "y:8")
     assert [taken(queue, "y:8", workers) for _ in range(3)] == [1, 3, 0]
     assert taken(queue, "y:8", workers) == 2
 
 
 def test_a_worker_leaves_what_another_host_has_to_the_workers_there_as_long_as_there_is_something_else(tmp_path):
-    queue = TaskQueue([stored(tmp_path, host) for host in ("x", "gone", "x", "y")] + [OTHER])
+    queue = TaskQueue([computed(tmp_path, host) for host in ("x", "gone", "x", "y")] + [OTHER])
     workers = ("x:7", "y:8", "z:9")
     assert [taken(queue, "z:9", workers) for _ in range(3)] == [1, 4, 0]
     assert [taken(queue, "y:8", workers), taken(queue, "x:7", workers)] == [3, 2]
