@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,8 @@ import pyarrow as pa
 from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import batch_from_table
 from raydata_ext.table.cast import cast_batch
+from raydata_ext.table.shown_types import shown_type, unify_shown
 from raydata_ext.table.take import take_rows
-from raydata_ext.table.unify import unify_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -138,7 +139,7 @@ def _joined(chunks: list[Chunk], place: Callable[[Origins], str]) -> Chunk:
         return chunks[0]
     origins = np.concatenate([chunk.origins for chunk in chunks])
     try:
-        schema = unify_schemas(chunk.batch.schema for chunk in chunks)
+        schema = unify_shown([(chunk.batch.schema, partial(_shown_in, chunk.batch)) for chunk in chunks])
         batches = [cast_batch(chunk.batch, schema, add_missing=True) for chunk in chunks]
     except SchemaError as error:
         raise SchemaError(f"{place(origins)}, joined to one batch: {error}") from error
@@ -146,3 +147,8 @@ def _joined(chunks: list[Chunk], place: Callable[[Origins], str]) -> Chunk:
     batch = batch_from_table(pa.Table.from_batches(batches, schema)).replace_schema_metadata(schema.metadata)
     parts = [chunk.numbers for chunk in chunks if chunk.numbers is not None]
     return Chunk(batch, origins, np.concatenate(parts) if parts else None)
+
+
+def _shown_in(batch: pa.RecordBatch, name: str) -> pa.DataType:
+    """The type that the values of a column show."""
+    return shown_type(batch.column(name))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.engine.given_batch import given_batch
@@ -119,4 +120,6 @@ def _is_bool(answer: Any) -> bool:
     """Whether this is a bool, also one of numpy, torch or Arrow."""
     if isinstance(answer, bool | np.bool_):
         return True
+    if isinstance(answer, pa.BooleanScalar):
+        return bool(answer.is_valid)
     return getattr(answer, "ndim", None) == 0 and str(getattr(answer, "dtype", "")) in {"bool", "torch.bool"}

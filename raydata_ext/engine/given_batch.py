@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from raydata_ext.formatting import Formatter, LazyBatch, get_formatter
 from raydata_ext.formatting.column_cache import ColumnCache
-from raydata_ext.formatting.plain_values import is_tensor, tensor_to_numpy
+from raydata_ext.formatting.plain_values import is_series, is_tensor, tensor_to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from raydata_ext.plan.steps import BatchFormat
 
@@ -36,6 +36,23 @@ def given_batch(batch: pa.RecordBatch, batch_format: BatchFormat, names: Sequenc
     if batch_format == "pandas":
         return get_formatter("pandas").batch(batch if names is None else batch.select(list(names)))
     return _FormattedBatch(_FormattedColumns(batch, get_formatter(batch_format)))
+
+
+def unchanged_as_given(batch: pa.RecordBatch, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of data frames, with the Arrow arrays that were given in place of series that hold what these do.
+
+    Args:
+        batch: the rows that were given.
+        columns: series, or other kinds of columns, by name.
+    """
+    formatter = get_formatter("pandas")
+
+    def same(name: str, values: Any) -> bool:
+        if not is_series(values) or len(values) != batch.num_rows or name not in batch.schema.names:
+            return False
+        return _same_series(values, formatter.column(batch.column(name)))
+
+    return {name: batch.column(name) if same(name, values) else values for name, values in columns.items()}
 
 
 class _FormattedBatch(LazyBatch):
@@ -95,11 +112,19 @@ def _same(value: Any, other: Any) -> bool:
         return False
     if isinstance(value, np.ndarray):
         return value.dtype == other.dtype and value.shape == other.shape and _same_arrays(value, other)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return len(value) == len(other) and all(map(_same, value, other))
     if isinstance(value, dict):
         return list(value) == list(other) and all(map(_same, value.values(), other.values()))
     return bool(value == other or value != value)  # noqa: PLR0124 - a NaN is the only value unequal to itself
+
+
+def _same_series(value: Any, other: Any) -> bool:
+    if type(value) is not type(other) or value.dtype != other.dtype:
+        return False
+    if value.dtype == object:
+        return _same_arrays(value.to_numpy(), other.to_numpy())
+    return bool(value.reset_index(drop=True).equals(other))
 
 
 def _same_arrays(value: Any, other: Any) -> bool:

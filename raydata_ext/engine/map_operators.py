@@ -7,7 +7,8 @@ The rules, which are those of Hugging Face `datasets`:
 * `remove_columns` go before the merge. A column of that name comes back if the function returns it in a mapping of its
   own, and not if it only set it on the row or batch that it was given.
 * With `input_columns` only what is returned counts.
-* A table that a batched function returns stands in place of all columns.
+* A table that a batched function returns stands in place of all columns; so does a data frame that it was given and
+  changed, if it returns nothing.
 
 A result may come as `Counted`, with counts beside it.
 
@@ -26,7 +27,7 @@ from typing_extensions import override
 from raydata_ext.engine.chunk import Chunk, rebatched, split
 from raydata_ext.engine.column_operators import no_rows, without_columns
 from raydata_ext.engine.counted import Counted
-from raydata_ext.engine.given_batch import given_batch
+from raydata_ext.engine.given_batch import given_batch, unchanged_as_given
 from raydata_ext.engine.row_changes import RowChanges
 from raydata_ext.engine.user_call import ROWS_AT_A_TIME, FunctionOperator
 from raydata_ext.errors import StepError
@@ -35,11 +36,14 @@ from raydata_ext.formatting import (
     LazyRow,
     RowCursor,
     arrays_from_columns,
+    batch_from_columns,
     batch_from_table,
+    columns_of_frame,
+    is_data_frame,
     is_table,
 )
 from raydata_ext.formatting.in_place import is_mutable
-from raydata_ext.formatting.plain_values import is_tensor, tensor_to_numpy
+from raydata_ext.formatting.plain_values import is_series, is_tensor, tensor_to_numpy
 from raydata_ext.table.cast import cast_batch
 
 if TYPE_CHECKING:
@@ -67,11 +71,15 @@ class _MapOperator(FunctionOperator):
         return Chunk(kept if self._schema is None else no_rows(self._schema), chunk.origins)
 
     def _columns(self, chunk: Chunk, values: Mapping[str, object], num_rows: int | None) -> dict[str, pa.Array]:
-        """Columns that the function returned, with types by what the columns had before."""
+        """Columns that the function returned, with the types that are asked for, or that the columns had before."""
+        hints = chunk.batch.schema if self._schema is None else self._schema
         try:
-            return arrays_from_columns(values, hints=chunk.batch.schema, num_rows=num_rows)
+            return arrays_from_columns(values, hints=hints, num_rows=num_rows)
         except TypeError as error:
-            raise StepError(f"{self.label}: {self.trail.place(chunk.origins)}: {error}") from error
+            raise self._unusable(chunk, error) from error
+
+    def _unusable(self, chunk: Chunk, error: TypeError) -> StepError:
+        return StepError(f"{self.label}: {self.trail.place(chunk.origins)}: {error}")
 
     def _merged(self, old: pa.RecordBatch, changed: Mapping[str, pa.Array], deleted: Collection[str]) -> pa.RecordBatch:
         """Old columns in their places, changed or not, and new ones after them.
@@ -193,17 +201,29 @@ class BatchMapOperator(_MapOperator):
         given = given_batch(chunk.batch, self._format, self.input_columns)
         values = [given] if self.input_columns is None else [given[name] for name in self.input_columns]
         result = self._uncounted(self.call_batch(chunk, values))
+        if result is None and self.input_columns is None and is_data_frame(given):
+            result = given.drop(columns=list(self._removed), errors="ignore")
         if type(result) is not dict and is_table(result):
-            batch = batch_from_table(result).replace_schema_metadata(chunk.batch.schema.metadata)
-            return _with_origins(self._with_schema(batch), chunk)
+            return _with_origins(self._with_schema(self._from_table(chunk, result)), chunk)
         if result is not None and not isinstance(result, Mapping):
             expected = "a batch is a mapping of column to list or array, an Arrow table, a DataFrame, or None"
             raise self.wrong_result(chunk.origins, result, expected)
-        assigned = {name: _owned(value) for name, value in self._assigned(chunk.batch, given, result).items()}
+        assigned = _all_owned(self._assigned(chunk.batch, given, result))
         deleted = given.deleted if isinstance(given, LazyBatch) else frozenset()
         changed = self._columns(chunk, assigned, None if assigned else chunk.num_rows)
         self._require_length(chunk, changed, deleted)
         return _with_origins(self._merged(chunk.batch, changed, deleted), chunk)
+
+    def _from_table(self, chunk: Chunk, table: Any) -> pa.RecordBatch:
+        """A table that was returned; columns of a data frame that are as they were given are the Arrow arrays again."""
+        try:
+            if is_data_frame(table):
+                series = unchanged_as_given(chunk.batch, columns_of_frame(table))
+                columns = self._columns(chunk, _all_owned(series), len(table))
+                table = batch_from_columns(columns, num_rows=len(table))
+            return batch_from_table(table).replace_schema_metadata(chunk.batch.schema.metadata)
+        except TypeError as error:
+            raise self._unusable(chunk, error) from error
 
     def _assigned(self, batch: pa.RecordBatch, given: Any, result: Mapping[str, Any] | None) -> dict[str, object]:
         """The columns that are set, by what was done to the batch and by what was returned."""
@@ -217,6 +237,8 @@ class BatchMapOperator(_MapOperator):
             for name in given.touched.intersection(returned).difference(in_place):
                 if returned[name] is given.get(name):
                     returned[name] = batch.column(name)
+        elif self._format == "pandas":
+            returned = unchanged_as_given(batch, returned)
         return {**kept, **returned}
 
     def _require_length(self, chunk: Chunk, changed: Mapping[str, pa.Array], deleted: Collection[str]) -> None:
@@ -233,11 +255,15 @@ class BatchMapOperator(_MapOperator):
             )
 
 
-def _owned(value: object) -> object:
+def _all_owned(columns: Mapping[str, object]) -> dict[str, object]:
     """Numbers in memory of the function are copied: it may use it again while these still wait to be written."""
-    if is_tensor(value):
-        value = tensor_to_numpy(value)
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return {name: _owned(values) for name, values in columns.items()}
+
+
+def _owned(values: Any) -> object:
+    if is_tensor(values):
+        values = tensor_to_numpy(values)
+    return values.copy() if isinstance(values, np.ndarray) or is_series(values) else values
 
 
 def _num_rows(columns: Mapping[str, pa.Array], default: int) -> int:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from raydata_ext.engine.failure_text import message_of, users_traceback
 from raydata_ext.engine.row_json import row_json
-from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.errors import StoreError
 from raydata_ext.formatting import RowCursor
 from raydata_ext.plan import quarantine_key
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from raydata_ext.engine.chunk import Chunk, Origins
     from raydata_ext.engine.error_policy import ErrorPolicy
+    from raydata_ext.engine.trail import Trail
     from raydata_ext.sources import BadRow
 
 READING = "reading"
@@ -185,8 +186,8 @@ def failure_of(error: Exception) -> dict[str, str]:
     Args:
         error: what the step raised; the exception of a user's function is its cause.
     """
-    cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-    return _failure(type(cause).__name__, str(cause), users_traceback(cause))
+    cause = error if error.__cause__ is None else error.__cause__
+    return _failure(type(cause).__name__, message_of(cause), users_traceback(cause))
 
 
 def failure_of_worker(reason: str) -> dict[str, str]:

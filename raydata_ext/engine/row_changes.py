@@ -44,7 +44,7 @@ class RowChanges:
         column of which every row has its old value is the Arrow array that it was.
         """
         gone = self.gone
-        deleted = frozenset().union(*self.deleted)
+        deleted = frozenset().union(*self.deleted).difference(self.hidden)
         return {name: self._column(name) for name in (*self._names(), *deleted) if name not in gone}
 
     def _names(self) -> list[str]:

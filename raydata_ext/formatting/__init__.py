@@ -18,6 +18,8 @@ from raydata_ext.formatting.record_batch import (
     batch_from_columns,
     batch_from_rows,
     batch_from_table,
+    columns_of_frame,
+    is_data_frame,
     is_table,
 )
 from raydata_ext.formatting.to_python import array_to_list
@@ -34,6 +36,8 @@ __all__ = [
     "batch_from_columns",
     "batch_from_rows",
     "batch_from_table",
+    "columns_of_frame",
     "get_formatter",
+    "is_data_frame",
     "is_table",
 ]

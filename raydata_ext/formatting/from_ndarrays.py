@@ -50,7 +50,8 @@ def array_from_ndarrays(arrays: Sequence[NDArray | None], *, max_offset: int = M
 
     Args:
         arrays: Arrays of one dtype and one number of dimensions (at least 1); `None` becomes null. The dtype of an
-            empty array counts only if no other array has elements: `np.array([])` is float64 only for want of a value.
+            empty array counts only if no other array has elements, and that of doubles not even then: `np.array([])` is
+            float64 only for want of a value, and becomes a list of nulls.
         max_offset: Lists whose offsets pass this are `large_list`.
 
     Returns:
@@ -65,14 +66,17 @@ def array_from_ndarrays(arrays: Sequence[NDArray | None], *, max_offset: int = M
     if dtype.kind not in DTYPES or any(isinstance(array, np.ma.MaskedArray) for array in present):
         return None
     filled = [array for array in present if array.size]
-    values = np.concatenate([array.reshape(-1) for array in filled]) if filled else np.empty(0, dtype)
+    if filled:
+        values = array_from_ndarray(np.concatenate([array.reshape(-1) for array in filled]))
+    else:
+        values = pa.nulls(0) if dtype == np.float64 else array_from_ndarray(np.empty(0, dtype))
     sizes = [
         np.concatenate([np.full(int(np.prod(array.shape[:level])), array.shape[level]) for array in present])
         for level in range(1, rank)
     ]
     outer = np.fromiter((0 if array is None else array.shape[0] for array in arrays), np.int64, len(arrays))
     nulls = np.fromiter((array is None for array in arrays), np.bool_, len(arrays))
-    return _nest(array_from_ndarray(values), [outer, *sizes], nulls if nulls.any() else None, max_offset)
+    return _nest(values, [outer, *sizes], nulls if nulls.any() else None, max_offset)
 
 
 def _nest(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -12,8 +11,15 @@ import pyarrow as pa
 from raydata_ext.errors import SchemaError
 from raydata_ext.formatting.from_ndarrays import DTYPES, array_from_ndarray, array_from_ndarrays
 from raydata_ext.formatting.large_offsets import enlarge_type, one_array
-from raydata_ext.formatting.plain_values import is_tensor, plain_value, tensor_to_numpy
-from raydata_ext.formatting.type_hints import fit_hint, narrow_tokens, needs_direct_conversion
+from raydata_ext.formatting.one_kind import of_one_kind
+from raydata_ext.formatting.plain_values import is_series, is_tensor, plain_value, tensor_to_numpy
+from raydata_ext.formatting.type_hints import (
+    fit_hint,
+    fit_lists,
+    narrow_tokens,
+    needs_direct_conversion,
+    unsigned_type,
+)
 from raydata_ext.table.layouts import MAX_OFFSET
 
 
@@ -40,20 +46,32 @@ def array_from_values(
         return _array_from_items(values, name, hint)
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return one_array(values)
-    if _is_pandas_series(values):
-        return _array_from_pandas(values, name, hint)
+    if is_series(values):
+        values = _from_pandas(values, name, hint)
+        if isinstance(values, pa.Array):
+            return values
     if is_tensor(values):
         values = tensor_to_numpy(values)
     array = _array_from_numpy(values, max_offset)
     if array is None:
         return _array_from_items(_items(values, name), name, hint)
-    return narrow_tokens(array, name) if hint is None else array
+    return narrow_tokens(array, name) if hint is None else fit_lists(array, hint)
 
 
-def _array_from_pandas(values: Any, name: str, hint: pa.DataType | None) -> pa.Array:
+def _from_pandas(values: Any, name: str, hint: pa.DataType | None) -> pa.Array | list[Any]:
+    """The values of a series as an array; as a list, with None for what is missing, where pandas knows no type."""
+    if values.dtype == object:
+        items: list[Any] = values.tolist()
+        missing = np.asarray(values.isna()).tolist()
+        return [None if gone else item for item, gone in zip(items, missing, strict=True)]
     array = _checked(lambda: _single(pa.Array.from_pandas(values)), values.tolist(), name)
     # pandas knows one kind of text only, so that its large one is nobody's choice.
-    return fit_hint(array, hint or pa.string()) if pa.types.is_large_string(array.type) else array
+    if pa.types.is_large_string(array.type):
+        return fit_hint(array, hint or pa.string())
+    if pa.types.is_dictionary(array.type) and pa.types.is_large_string(array.type.value_type):
+        is_known = hint is not None and pa.types.is_dictionary(hint)
+        return fit_hint(array, hint if is_known else pa.dictionary(array.type.index_type, pa.string()))
+    return array
 
 
 def _items(values: object, name: str) -> list[Any]:
@@ -92,35 +110,55 @@ def _first_present(items: Sequence[Any]) -> Any:
 
 
 def _array_from_items(items: list[Any], name: str, hint: pa.DataType | None) -> pa.Array:
-    if hint is not None and needs_direct_conversion(hint):
+    if hint is None:
+        return narrow_tokens(_checked(lambda: _infer(items), items, name), name)
+    if needs_direct_conversion(hint):
         array = _directly(items, hint)
         if array is not None:
             return array
-    array = _checked(lambda: _infer(items), items, name)
-    return narrow_tokens(array, name) if hint is None else fit_hint(array, hint)
+    try:
+        return fit_hint(_checked(lambda: _infer(items), items, name), hint)
+    except SchemaError:
+        array = _directly(items, hint)
+        if array is None:
+            raise
+        return array
 
 
 def _directly(items: list[Any], hint: pa.DataType) -> pa.Array | None:
     """The items as the hinted type if they read back as they are."""
     try:
         array = _single(pa.array(items, type=hint))
+        is_same = all(map(_reads_back, items, array.to_pylist()))
     except _MISFITS:
         return None
-    return array if array.to_pylist() == items else None
+    return array if is_same else None
+
+
+def _reads_back(item: Any, read: Any) -> bool:
+    """Whether an item came back from Arrow as it was; fields that it lacks are null there."""
+    if isinstance(item, np.ndarray) or is_tensor(item):
+        item = plain_value(item)
+    if isinstance(read, dict):
+        return (
+            isinstance(item, Mapping)
+            and item.keys() <= read.keys()
+            and all(_reads_back(item.get(name), value) for name, value in read.items())
+        )
+    if isinstance(read, (list, tuple)):
+        return isinstance(item, (list, tuple)) and len(item) == len(read) and all(map(_reads_back, item, read))
+    return bool(item == read or (item != item and read != read))  # noqa: PLR0124 - a NaN is unequal to itself
 
 
 def _infer(items: list[Any]) -> pa.Array:
     if _hide_masks(items):
         items = [plain_value(item) for item in items]
     try:
-        array = _array(items)
+        return of_one_kind(_array(items), items)
     except _MISFITS:
         # What pyarrow does not know inside lists: tensors, arrays of two dimensions, pandas' NA, integers of 64 bits.
         plain = [plain_value(item) for item in items]
-        array = _array_or_unsigned(plain)
-    if pa.types.is_binary(array.type) and any(isinstance(item, str) for item in items):
-        raise pa.ArrowInvalid("bytes and str do not go together")
-    return array
+        return of_one_kind(_array_or_unsigned(plain), plain)
 
 
 def _hide_masks(items: list[Any]) -> bool:
@@ -145,7 +183,7 @@ def _array_or_unsigned(items: list[Any]) -> pa.Array:
     try:
         return _array(items)
     except OverflowError:
-        return pa.array(items, type=pa.uint64())
+        return _single(pa.array(items, type=unsigned_type(pa.infer_type(items))))
 
 
 def _single(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -161,7 +199,8 @@ def _checked(convert: Callable[[], pa.Array], items: list[Any], name: str) -> pa
         value = items[row]
         raise SchemaError(
             f"column {name!r}, row {row}: {_shorten(value)} ({type(value).__name__}) cannot stand in an Arrow column"
-            f"{' with the values before it' if _fits([value]) else ''}: {_shorten_reason(error)}"
+            f"{' with the values before it' if _fits([value]) else ''}: {_shorten_reason(error)}; return values of one"
+            " type that Arrow has, or name the type in schema="
         ) from None  # the reason is told; pyarrow's message repeats the value in full
 
 
@@ -195,13 +234,7 @@ def _shorten_reason(error: Exception, limit: int = 200) -> str:
     return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-limit // 2 :]}"
 
 
-def _is_pandas_series(values: object) -> bool:
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(
-        values, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
-    )
-
-
 _LEAVES = frozenset({bool, int, float, str, bytes})
 
-_MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError)
+# A `SystemError` is raised by pyarrow where its message would quote bytes that are no text.
+_MISFITS = (pa.ArrowException, ValueError, TypeError, OverflowError, SystemError)

@@ -39,13 +39,14 @@ def is_unchanged(value: Any, before: Any) -> bool:
     """Whether `value` still holds what it held when `before` was made of it by `snapshot`."""
     if value is before:
         return True
-    if type(value) is not type(before) or len(value) != len(before):
+    kind = type(value)
+    if kind is not type(before):
         return False
-    if type(value) is list or type(value) is tuple:
-        return all(map(operator.is_, value, before)) or all(map(is_unchanged, value, before))
-    if type(value) is dict:
-        return list(value) == list(before) and all(map(is_unchanged, value.values(), before.values()))
-    return False
+    if kind is list or kind is tuple:
+        return len(value) == len(before) and (
+            all(map(operator.is_, value, before)) or all(map(is_unchanged, value, before))
+        )
+    return kind is dict and list(value) == list(before) and all(map(is_unchanged, value.values(), before.values()))
 
 
 _LEAVES = frozenset({int, float, bool, str, bytes})

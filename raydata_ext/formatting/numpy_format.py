@@ -75,8 +75,8 @@ def array_to_numpy(array: pa.Array | pa.ChunkedArray) -> NDArray:
         `len(array)` elements along the first dimension. It may be a read-only view of the memory of `array`.
     """
     array = one_array(array)
-    if isinstance(array, pa.FixedShapeTensorArray) and not array.null_count:
-        return array.to_numpy_ndarray()  # type: ignore[no-any-return]  # pyarrow has no stubs
+    if isinstance(array, pa.FixedShapeTensorArray):
+        return _tensors_to_numpy(array)
     if isinstance(array, pa.ExtensionArray):
         return array_to_numpy(array.storage)
     if isinstance(array, pa.DictionaryArray):
@@ -101,6 +101,16 @@ def _flat_to_numpy(array: pa.Array) -> NDArray:
     if pat.is_time(kind):  # of nanoseconds, too, which Python's times do not have and numpy would refuse
         return _objects(array.to_pylist())
     return array.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # pyarrow has no stubs
+
+
+def _tensors_to_numpy(array: pa.FixedShapeTensorArray) -> NDArray:
+    if not array.null_count:
+        return array.to_numpy_ndarray()  # type: ignore[no-any-return]  # pyarrow has no stubs
+    present = array.is_valid().to_numpy(zero_copy_only=False)
+    result = np.empty(len(array), dtype=object)
+    if present.any():
+        result[present] = _objects([*array.drop_null().to_numpy_ndarray()])
+    return result
 
 
 def _nested_to_numpy(array: pa.Array) -> NDArray:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from raydata_ext.formatting.formatter import Formatter, check_row
+from raydata_ext.formatting.to_python import array_to_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 class PandasFormatter(Formatter):
     """A row is a `DataFrame` of one row, a batch a `DataFrame`, a column a `Series`.
 
-    Integers and bools that have nulls take pandas' nullable types (`Int64`, `boolean`, ...) and never become floats.
+    Integers and bools that have nulls take pandas' nullable types (`Int64`, `boolean`, ...) and never become floats;
+    inside of lists and structs they stay Python's, with None. Times with a zone are Python's in there, too.
 
     Args:
         columns: As in `Formatter`.
@@ -50,13 +52,39 @@ class PandasFormatter(Formatter):
     def column(self, array: pa.Array | pa.ChunkedArray) -> pd.Series[Any]:
         """A column as a series without name."""
         types_mapper = self._nullable.get if array.null_count and array.type in self._nullable else None
-        return array.to_pandas(types_mapper=types_mapper)
+        inner = list(_types_inside(array.type))
+        if not any(map(_has_nanoseconds, inner)):
+            try:
+                return array.to_pandas(
+                    types_mapper=types_mapper,
+                    integer_object_nulls=bool(inner),
+                    timestamp_as_object=any(pa.types.is_timestamp(one) and one.tz for one in inner[1:]),
+                )
+            except pa.ArrowNotImplementedError:
+                pass  # lists of some types, which pandas gets as plain Python below
+        values = self._pandas.Series(index=self._pandas.RangeIndex(len(array)), dtype=object)
+        values[:] = array_to_list(array)
+        return values
 
     def __getstate__(self) -> dict[str, Any]:
         return {"columns": self.columns, "output_all_columns": self.output_all_columns}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]  # modules do not pickle
+
+
+def _types_inside(kind: pa.DataType) -> Iterator[pa.DataType]:
+    """A nested type and all types in it; nothing for others."""
+    if pa.types.is_nested(kind):
+        yield kind
+        for number in range(kind.num_fields):
+            yield kind.field(number).type
+            yield from _types_inside(kind.field(number).type)
+
+
+def _has_nanoseconds(kind: pa.DataType) -> bool:
+    """Whether this is a struct with times of nanoseconds, of which pyarrow makes integers for pandas."""
+    return bool(pa.types.is_struct(kind)) and any(pa.types.is_timestamp(f.type) and f.type.unit == "ns" for f in kind)
 
 
 def _nullable_types(pd: Any) -> dict[pa.DataType, Any]:

@@ -16,6 +16,12 @@ def is_tensor(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_series(value: object) -> bool:
+    """Whether this is a pandas Series, index or array; pandas is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray))
+
+
 def tensor_to_numpy(tensor: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """The values of a torch tensor, uncopied where it lives on the CPU; bfloat16, which numpy lacks, as float32.
 
@@ -29,7 +35,7 @@ def tensor_to_numpy(tensor: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def plain_value(value: Any) -> Any:
-    """The value with all tensors, arrays, numpy scalars and pandas' missing values in it replaced, at any depth.
+    """The value with all tensors, arrays, scalars and pandas' missing values in it replaced, at any depth.
 
     Args:
         value: Anything. What is not known here is returned as it is.
@@ -38,6 +44,10 @@ def plain_value(value: Any) -> Any:
         value = tensor_to_numpy(value)
     if isinstance(value, (np.ndarray, np.generic)):
         return _plain_numpy(value)
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return value.to_pylist()
     if isinstance(value, Mapping):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (str, bytes, bytearray)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
@@ -89,7 +89,13 @@ def batch_from_rows(
 
 def is_table(value: object) -> bool:
     """Whether `batch_from_table` takes this value: an Arrow table or batch, a pandas or polars DataFrame."""
-    return isinstance(value, (pa.Table, pa.RecordBatch)) or _is_data_frame(value) or _is_arrow_stream(value)
+    return isinstance(value, (pa.Table, pa.RecordBatch)) or is_data_frame(value) or _is_arrow_stream(value)
+
+
+def is_data_frame(value: object) -> bool:
+    """Whether this is a pandas DataFrame; pandas is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def batch_from_table(table: object) -> pa.RecordBatch:
@@ -103,25 +109,42 @@ def batch_from_table(table: object) -> pa.RecordBatch:
         One batch; columns beyond the reach of 32-bit offsets are of the large types. Schema metadata is dropped.
 
     Raises:
-        TypeError: `table` is none of these.
+        TypeError: `table` is none of these, or the name of a column is not a string, or that of two.
         SchemaError: A column of a DataFrame holds values that do not go together.
     """
+    if is_data_frame(table):
+        return batch_from_columns(columns_of_frame(table), num_rows=len(cast("Any", table)))
     if isinstance(table, pa.RecordBatch):
+        _require_distinct(table.schema.names)
         return table
-    if _is_data_frame(table):
-        frame: Any = table
-        return batch_from_columns({name: frame[name] for name in frame.columns}, num_rows=len(frame))
     if not is_table(table):
         raise TypeError(f"expected an Arrow table, record batch or DataFrame, not {type(table).__name__}")
     whole = table if isinstance(table, pa.Table) else pa.table(table)
+    _require_distinct(whole.column_names)
     if not whole.num_columns:
         return empty_columns(whole.num_rows)
     return pa.RecordBatch.from_arrays([one_array(column) for column in whole.columns], names=whole.column_names)
 
 
+def columns_of_frame(frame: Any) -> dict[str, Any]:
+    """The series of a pandas DataFrame by name.
+
+    Raises:
+        TypeError: Two columns have one name.
+    """
+    _require_distinct([*frame.columns])
+    return dict(frame.items())
+
+
 def empty_columns(num_rows: int) -> pa.RecordBatch:
     """A record batch of so many rows and no column."""
     return pa.RecordBatch.from_struct_array(pa.array([{}] * num_rows, pa.struct([])))
+
+
+def _require_distinct(names: Sequence[object]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TypeError(f"two columns of the table have the name {twice!r}; give each a name of its own")
 
 
 def _checked_name(name: object) -> str:
@@ -143,12 +166,7 @@ def _check_lengths(arrays: Mapping[str, pa.Array], num_rows: int | None) -> None
     if len(expected) > 1:
         listed = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
         wanted = "" if num_rows is None else f", {num_rows} expected"
-        raise SchemaError(f"columns of unequal length: {listed} rows{wanted}")
-
-
-def _is_data_frame(value: object) -> bool:
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(value, pandas.DataFrame)
+        raise SchemaError(f"columns of unequal length: {listed} rows{wanted}; return one value a row in each of them")
 
 
 def _is_arrow_stream(value: object) -> bool:

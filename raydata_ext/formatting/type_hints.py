@@ -13,6 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pat
 
+from raydata_ext.errors import SchemaError
+from raydata_ext.table.cast import cast_array
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -28,19 +31,42 @@ TOKEN_TYPES = {
 def fit_hint(array: pa.Array, hint: pa.DataType) -> pa.Array:
     """The array as the hinted type if no value changes by that, else the array itself.
 
+    Of structs, fields that the hinted type has take its types and its order; others follow.
+
     Args:
         array: Values under their inferred type.
         hint: The type the column had before.
     """
-    if array.type == hint or not _same_kind(array.type, hint):
+    kind = _towards(array.type, hint)
+    if array.type == kind:
         return array
     try:
-        fitted = array.cast(hint)
-        if _narrows_floats(array.type, hint) and not _same_floats(array, fitted.cast(array.type)):
+        fitted = _cast(array, kind)
+        if _narrows_floats(array.type, kind) and not _same_floats(array, _cast(fitted, array.type)):
             return array
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except SchemaError:
         return array
     return fitted
+
+
+def fit_lists(array: pa.Array, hint: pa.DataType) -> pa.Array:
+    """The array with the kinds of lists of the hinted type around its items, if these are of the hinted type already.
+
+    Args:
+        array: Values whose type was chosen, as that of a numpy array is; how long the lists are was not.
+        hint: The type the column had before.
+    """
+    fits = _is_any_list(hint) and _innermost(array.type) in {_innermost(hint), pa.null()}
+    return fit_hint(array, hint) if fits else array
+
+
+def unsigned_type(kind: pa.DataType) -> pa.DataType:
+    """The type with uint64 in place of int64, at any depth of lists and structs."""
+    if pat.is_struct(kind):
+        return pa.struct([field.with_type(unsigned_type(field.type)) for field in kind])
+    if pat.is_list(kind):
+        return pa.list_(unsigned_type(kind.value_type))
+    return pa.uint64() if pat.is_int64(kind) else kind
 
 
 def narrow_tokens(array: pa.Array, name: str) -> pa.Array:
@@ -58,28 +84,43 @@ def needs_direct_conversion(hint: pa.DataType) -> bool:
     return any(needs_direct_conversion(hint.field(i).type) for i in range(hint.num_fields))
 
 
+def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    try:
+        return array.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return cast_array(array, kind)  # which casts more, and takes longer
+
+
+def _towards(inferred: pa.DataType, hint: pa.DataType) -> pa.DataType:
+    """The inferred type with the hinted one wherever that is of the same kind, at any depth."""
+    if pat.is_struct(inferred) and pat.is_struct(hint):
+        now = {field.name: field.type for field in inferred}
+        known = [field.with_type(_towards(now[field.name], field.type)) for field in hint if field.name in now]
+        names = {field.name for field in known}
+        return pa.struct([*known, *(field for field in inferred if field.name not in names)])
+    if _is_any_list(inferred) and _is_any_list(hint):
+        items = _towards(inferred.value_type, hint.value_type)
+        return hint if items == hint.value_type else pa.list_(inferred.value_field.with_type(items))
+    return hint if _same_kind(inferred, hint) else inferred
+
+
 def _same_kind(inferred: pa.DataType, hint: pa.DataType) -> bool:
     if pat.is_null(inferred):
         return True
     if pat.is_dictionary(hint):
-        return _same_kind(inferred, hint.value_type)
-    if _is_any_list(inferred):
-        return _is_any_list(hint) and _same_kind(inferred.value_type, hint.value_type)
-    if pat.is_struct(inferred):
-        return pat.is_struct(hint) and _same_fields(inferred, hint)
+        return _same_kind(inferred.value_type if pat.is_dictionary(inferred) else inferred, hint.value_type)
     if pat.is_timestamp(inferred):
         return pat.is_timestamp(hint) and (inferred.tz is None) == (hint.tz is None)
     return any(is_kind(inferred) and is_kind(hint) for is_kind in _KINDS)
 
 
-def _same_fields(inferred: pa.StructType, hint: pa.StructType) -> bool:
-    before = {field.name: field.type for field in hint}
-    now = {field.name: field.type for field in inferred}
-    return before.keys() == now.keys() and all(_same_kind(now[name], before[name]) for name in now)
-
-
 def _is_any_list(kind: pa.DataType) -> bool:
-    return bool(pat.is_list(kind) or pat.is_large_list(kind) or pat.is_fixed_size_list(kind))
+    return any(is_kind(kind) for is_kind in _LISTS)
+
+
+def _innermost(kind: pa.DataType) -> pa.DataType:
+    """The type of the items of lists of lists."""
+    return _innermost(kind.value_type) if _is_any_list(kind) else kind
 
 
 def _is_any_string(kind: pa.DataType) -> bool:
@@ -92,6 +133,13 @@ def _is_any_binary(kind: pa.DataType) -> bool:
     )
 
 
+_LISTS: tuple[Callable[[pa.DataType], bool], ...] = (
+    pat.is_list,
+    pat.is_large_list,
+    pat.is_fixed_size_list,
+    pat.is_list_view,
+    pat.is_large_list_view,
+)
 _KINDS: tuple[Callable[[pa.DataType], bool], ...] = (
     pat.is_integer,
     pat.is_floating,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raydata_ext.plan.input_shard import InputShard
     from raydata_ext.plan.workers import Workers
 
-KEY_REVISION = 2
+KEY_REVISION = 3
 """Raised when the engine begins to give other bytes for the same steps."""
 
 

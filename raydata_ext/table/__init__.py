@@ -8,8 +8,9 @@ Files
     size. `evolving_writer` does so while the schema still grows. `ipc_reader` maps a file, and refuses one that is not
     whole. `verify` checks a file to the last byte.
 Schemas
-    `cast` casts to another schema, to any depth. `unify` finds the schema that holds the rows of several. `metadata`
-    and `features` translate to and from the description of columns that Hugging Face `datasets` keeps in files.
+    `cast` casts to another schema, to any depth. `unify` finds the schema that holds the rows of several, with
+    `shown_types` where a column that is of another type somewhere shows no value there. `metadata` and `features`
+    translate to and from the description of columns that Hugging Face `datasets` keeps in files.
 Tables
     `table` is what all tables can do. `in_memory` and `memory_mapped` are tables in memory and in a mapped file;
     `concatenation` joins tables below one another and, with `row_blocks`, side by side.

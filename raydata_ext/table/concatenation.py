@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,8 +16,9 @@ from raydata_ext.table.operations import AddColumn, Cast, Filter, Operation
 from raydata_ext.table.row_blocks import RowBlock, apply_to_row_block, merge_in_memory, read_row_block
 from raydata_ext.table.row_index import RowIndex
 from raydata_ext.table.rows_without_columns import rows_without_columns
+from raydata_ext.table.shown_types import shown_type, unify_shown
 from raydata_ext.table.table import Table, TableBlock
-from raydata_ext.table.unify import unify_schemas
+from raydata_ext.table.unify import unify_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +33,8 @@ def concat_tables(tables: Iterable[Table | pa.Table], axis: int = 0) -> Table:
     Args:
         tables: one at least.
         axis: 0 to join them below one another. Columns are found by name; types are widened to hold those of all
-            tables, and columns that a table lacks are null in its rows. 1 to join them side by side.
+            tables, and columns that a table lacks are null in its rows. Where types do not go together, files are
+            opened, since a type of which a table has no values gives way. 1 to join them side by side.
 
     Returns:
         A `ConcatenationTable`, or the table itself if there is just one.
@@ -204,7 +207,7 @@ def _join_rows(parts: list[tuple[pa.Schema, list[RowBlock]]]) -> ConcatenationTa
     """Join rows of blocks, given with their schema, below one another."""
     schema = parts[0][0]
     if not all(found is schema or found.equals(schema) for found, _ in parts):
-        schema = unify_schemas(found for found, _ in parts)
+        schema = unify_shown([(found, partial(_shown_in, rows, found)) for found, rows in parts])
     cast = Cast(schema, add_missing=True)
     row_blocks = []
     for found, rows in parts:
@@ -214,6 +217,11 @@ def _join_rows(parts: list[tuple[pa.Schema, list[RowBlock]]]) -> ConcatenationTa
     if len(schema) and all(len(row_block) == 1 for row_block in row_blocks):
         row_blocks = _merge_rows_in_memory(row_blocks, schema)
     return ConcatenationTable(row_blocks, schema)
+
+
+def _shown_in(row_blocks: list[RowBlock], schema: pa.Schema, name: str) -> pa.DataType:
+    """Return the type that the values of a column show."""
+    return unify_types(shown_type(read_row_block(row_block, schema).column(name)) for row_block in row_blocks)
 
 
 def _merge_rows_in_memory(row_blocks: list[RowBlock], schema: pa.Schema) -> list[RowBlock]:

@@ -9,11 +9,12 @@ from raydata_ext.errors import SchemaError
 from raydata_ext.table.cast import cast_batch
 from raydata_ext.table.ipc_reader import iter_ipc_batches
 from raydata_ext.table.ipc_writer import DEFAULT_BATCH_BYTES, DEFAULT_BATCH_ROWS, FileSummary, ShardWriter
-from raydata_ext.table.unify import unify_schemas
+from raydata_ext.table.shown_types import shown_type, unify_shown
+from raydata_ext.table.unify import unify_types
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     import pyarrow as pa
@@ -26,6 +27,7 @@ class EvolvingShardWriter:
     A batch with new columns or wider types starts a new temporary file under the unified schema (see `unify_schemas`);
     if there came to be several, `finish` reads them back mapped and writes the rows once more, under the last schema.
     So the file is the same as if that schema had been known from the start, and nothing is rewritten more than once.
+    The type of a column that showed no value, but nulls or empty lists, gives way to another one.
 
     Args:
         path: final name of the file.
@@ -53,6 +55,7 @@ class EvolvingShardWriter:
         self._batch_bytes = batch_bytes
         self._sync = sync
         self._writers: list[ShardWriter] = []  # one a schema, all but the last sealed
+        self._shown: dict[str, pa.DataType] = {}  # types that values showed, of columns where these are not all of it
         self._closed: str | None = None
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -65,12 +68,15 @@ class EvolvingShardWriter:
             ValueError: the writer was finished or discarded before.
         """
         self._require_open()
-        unified = self._unified(batch.schema)
-        batch = cast_batch(batch, unified, add_missing=True)
+        unified = self._unified(batch)
+        is_new = not self._writers or not unified.equals(self.schema)
+        cast = cast_batch(batch, unified, add_missing=True)
+        if is_new or self._shown:
+            self._look_at(batch, unified.names if is_new else [*self._shown], unified)
         try:
-            if not self._writers or not unified.equals(self.schema):
+            if is_new:
                 self._start_file(unified)
-            self._writers[-1].write(batch)
+            self._writers[-1].write(cast)
         except BaseException:
             self.discard()
             raise
@@ -119,10 +125,29 @@ class EvolvingShardWriter:
         elif self._closed is None:
             self.finish()
 
-    def _unified(self, schema: pa.Schema) -> pa.Schema:
-        if self.schema is None:
-            return schema
-        return self.schema if schema.equals(self.schema) else unify_schemas([self.schema, schema])
+    def _unified(self, batch: pa.RecordBatch) -> pa.Schema:
+        known = self.schema
+        if known is None:
+            return batch.schema
+        if batch.schema.equals(known):
+            return known
+        return unify_shown(
+            [
+                (known, lambda name: self._shown.get(name, known.field(name).type)),
+                (batch.schema, lambda name: shown_type(batch.column(name))),
+            ]
+        )
+
+    def _look_at(self, batch: pa.RecordBatch, names: Sequence[str], unified: pa.Schema) -> None:
+        """Note which types the values of some columns show by now."""
+        known = self.schema
+        for name in names:
+            kinds = [shown_type(batch.column(name))] if name in batch.schema.names else []
+            if known is not None and name in known.names:
+                kinds.append(self._shown.pop(name, known.field(name).type))
+            shown = unify_types(kinds, name)
+            if shown != unified.field(name).type:
+                self._shown[name] = shown
 
     def _start_file(self, schema: pa.Schema) -> None:
         if self._writers:

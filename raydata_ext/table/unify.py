@@ -33,10 +33,10 @@ def unify_schemas(schemas: Iterable[pa.Schema]) -> pa.Schema:
 
     Columns stand in the order in which they are first seen. Types widen: null to anything, integers to wider integers
     or floats (and to uint64 where one is that: then a negative value is an error when it is cast), a string to
-    large_string, a list to large_list, lists of different fixed sizes to a list, temporal units to the finer one,
-    decimals to more digits, a dictionary to its values; struct fields are merged like columns. A column or field that
-    is nullable or missing somewhere is nullable. Schema metadata is the first one seen of each key; of the
-    `huggingface` key, the feature of each column is the first one seen.
+    large_string, a list to large_list, lists of different fixed sizes to a list, temporal units to the finer one, time
+    zones that differ to UTC, decimals to more digits, a dictionary to its values; struct fields are merged like
+    columns. A column or field that is nullable or missing somewhere is nullable. Schema metadata is the first one seen
+    of each key; of the `huggingface` key, the feature of each column is the first one seen.
 
     Args:
         schemas: one schema at least. Equal ones cost next to nothing.
@@ -211,12 +211,12 @@ def _widen_times(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
     if types.is_date(first) and types.is_date(second):
         return pa.date64()
     for is_kind, make in (
-        (types.is_timestamp, lambda unit: pa.timestamp(unit, first.tz)),
+        (types.is_timestamp, lambda unit: pa.timestamp(unit, first.tz if first.tz == second.tz else "UTC")),
         (types.is_duration, pa.duration),
         (types.is_time, lambda unit: pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)),
     ):
         if is_kind(first) and is_kind(second):
-            if types.is_timestamp(first) and first.tz != second.tz:
+            if types.is_timestamp(first) and (first.tz is None) != (second.tz is None):
                 return None
             return make(max(first.unit, second.unit, key=_UNITS.index))
     return None

@@ -63,10 +63,11 @@ def test_nothing_left_out_counts_nothing(lazy):
         bool,
         np.bool_,
         np.array,
+        pa.scalar,
         lambda value: (value, "reason"),
         lambda value: (np.bool_(value), ""),
     ],
-    ids=["bool", "numpy bool", "numpy array without dimension", "with a reason", "numpy bool with a reason"],
+    ids=["bool", "numpy bool", "numpy array without dimension", "arrow", "with a reason", "numpy bool with a reason"],
 )
 def test_a_row_is_kept_for_any_kind_of_true(lazy, answer):
     assert kept(lazy, lambda row: answer(len(row["text"]) > 2)) == ["ccc", "dddd"]

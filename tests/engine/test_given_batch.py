@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from raydata_ext.engine.given_batch import given_batch
+from raydata_ext.engine.given_batch import given_batch, unchanged_as_given
 from raydata_ext.formatting import LazyBatch
 
 BATCH = pa.record_batch(
@@ -54,6 +54,32 @@ def test_arrays_that_were_only_read_are_not_changes(batch):
     assert len(dict(batch)) == 6
     assert batch.changes() == {}
     assert copy.copy(batch).changes() == {}
+
+
+def test_maps_that_were_only_read_are_not_changes():
+    kind = pa.map_(pa.string(), pa.list_(pa.float64()))
+    batch = given_batch(pa.record_batch({"m": pa.array([[("a", [float("nan"), 1.0])]], kind)}), "numpy", None)
+    assert len(dict(batch)) == 1
+    assert batch.changes() == {}
+
+
+def test_series_that_hold_what_was_given_are_the_arrow_arrays_again():
+    frame = given_batch(BATCH, "pandas", None)
+    columns = unchanged_as_given(BATCH, {**frame, "text": frame["text"].str.upper(), "new": frame["n"], "l": [1, 2, 3]})
+    same = [name for name in BATCH.schema.names if columns[name] is not frame[name] and name != "text"]
+    assert same == ["n", "x", "ragged", "s", "whole"]
+    assert all(columns[name].equals(BATCH.column(name)) for name in ("n", "ragged", "s", "whole"))
+    assert columns["text"].tolist() == ["A", "B", "C"]
+    assert columns["new"].equals(frame["n"])
+    assert columns["l"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "change", [lambda f: f.iloc[::-1], lambda f: f[:2], lambda f: f.assign(ragged=[[1], None, [2]])]
+)
+def test_series_that_hold_something_else_stay(change):
+    ragged = change(given_batch(BATCH, "pandas", None))["ragged"]
+    assert unchanged_as_given(BATCH, {"ragged": ragged})["ragged"] is ragged
 
 
 @pytest.mark.parametrize("name", ["text", "ragged"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from decimal import Decimal
 
@@ -182,6 +183,54 @@ def too_large(row):
     return {"n": row["n"] * 1000}
 
 
+def test_a_column_that_shows_no_value_for_long_may_become_of_another_type(dataset):
+    def spell(row):
+        return {"n": row["n"] and str(row["n"]), "tags": [len(tag) for tag in row["tags"]]}
+
+    source = dataset({"n": [None] * (MANY - 1) + [7], "tags": [[]] * (MANY - 1) + [["abc"]]})
+    result = mapped(source, spell)
+    assert types(result) == {"n": "string", "tags": "list<item: int64>"}
+    assert result[-2:] == {"n": [None, "7"], "tags": [[], [3]]}
+
+    then = source.lazy().map(spell).map(lambda b: {"rows": [len(b["n"])] * len(b["n"])}, batched=True, batch_size=None)
+    assert then.collect(executor="inline")[-1] == {"n": "7", "tags": [3], "rows": MANY}
+
+
+def test_a_shard_that_shows_no_value_may_become_of_another_type(tmp_path):
+    for number, day in enumerate([None, "2020-01-02", None]):
+        schema = pa.schema({"day": pa.string(), "tags": pa.list_(pa.string())})
+        batch = pa.record_batch({"day": [day], "tags": [["ab"] if day else []]}, schema)
+        with pa.OSFile(str(tmp_path / f"{number}.arrow"), "wb") as file, pa.ipc.new_stream(file, schema) as writer:
+            writer.write_batch(batch)
+    source = Dataset.from_files([tmp_path / f"{number}.arrow" for number in range(3)], cache_dir=tmp_path / "cache")
+    result = mapped(
+        source,
+        lambda row: {
+            "day": row["day"] and dt.date.fromisoformat(row["day"]),
+            "tags": np.array([*map(len, row["tags"])]),
+        },
+    )
+    assert result.to_dict() == {"day": [None, dt.date(2020, 1, 2), None], "tags": [[], [2], []]}
+    assert types(result) == {"day": "date32[day]", "tags": "list<item: int64>"}
+
+
+def test_times_of_several_zones_are_the_same_instants_in_utc_within_a_batch_and_between_batches(dataset):
+    texts = ["2020-01-01T00:00+01:00"] * 2000 + ["2020-01-01T00:00+02:00"] * 500
+    for source in (dataset({"text": texts}), dataset({"text": texts[1990:2010]})):
+        result = mapped(source, lambda row: {"time": dt.datetime.fromisoformat(row["text"])})
+        assert types(result)["time"] == "timestamp[us, tz=UTC]"
+        assert [time.isoformat() for time in (result[0]["time"], result[-1]["time"])] == [
+            "2019-12-31T23:00:00+00:00",
+            "2019-12-31T22:00:00+00:00",
+        ]
+
+
+def test_a_schema_says_what_values_are_that_do_not_say_it_themselves(dataset):
+    schema = pa.schema({"n": pa.int64(), "s": pa.struct({"a": pa.uint64(), "b": pa.int64()})})
+    result = mapped(dataset({"n": [1]}), lambda row: {"s": {"a": 2**64 - 1, "b": -1}}, schema=schema)
+    assert result["s"] == [{"a": 2**64 - 1, "b": -1}]
+
+
 # Changes in place
 
 
@@ -197,6 +246,39 @@ def test_a_change_in_place_of_one_row_does_not_reach_the_next(dataset):
         row["tags"].append(len(row["tags"]))
 
     assert mapped(dataset({"tags": [[], [7], []]}), grow)["tags"] == [[0], [7, 1], [0]]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1000, 1.5, True, dt.date(2020, 1, 1), Decimal("1.5"), {"a": 1}, [1000], None],
+    ids=lambda value: type(value).__name__,
+)
+def test_one_item_of_a_list_may_be_replaced_by_another(dataset, value):
+    def swap(row):
+        row["items"].reverse()
+
+    def swap_all(batch):
+        batch["items"].reverse()
+
+    source = dataset({"items": [[value, None], [None, value]]})
+    assert mapped(source, swap)["items"] == [[None, value], [value, None]]
+    assert mapped(source, swap_all, batched=True)["items"] == [[None, value], [value, None]]
+
+
+def test_one_number_of_a_batch_may_be_changed_in_place(dataset):
+    def change(batch):
+        batch["n"][0] += 1000
+
+    assert mapped(dataset({"n": [1, 2]}), change, batched=True)["n"] == [1001, 2]
+
+
+def test_a_removed_column_that_some_rows_delete_as_well_is_gone(dataset):
+    def delete(row):
+        if row["n"]:
+            del row["text"]
+        return row
+
+    assert mapped(dataset({"n": [0, 1], "text": ["a", "b"]}), delete, remove_columns="text").to_dict() == {"n": [0, 1]}
 
 
 def test_a_list_that_is_changed_in_place_and_removed_is_gone(dataset):
@@ -248,7 +330,7 @@ def test_an_array_that_is_changed_in_place_counts(dataset, batch_format):
 # Batches
 
 
-@pytest.mark.parametrize("wrap", [np.asarray, torch_tensor])
+@pytest.mark.parametrize("wrap", [np.asarray, torch_tensor, lambda array: pd.Series(array, copy=False)])
 def test_a_function_may_use_its_array_again_for_the_next_batch(dataset, wrap):
     array = np.zeros(100, np.int64)
     result = wrap(array)
@@ -355,16 +437,6 @@ def test_numpy_batches_are_views_and_convert_only_what_is_asked_for(dataset):
     assert result["double"] == [2, 4]
 
 
-def test_pandas_batches_are_frames(dataset):
-    def shift(frame):
-        assert isinstance(frame, pd.DataFrame)
-        frame["m"] = frame["n"] * 2
-        return frame
-
-    result = mapped(dataset({"n": [1, 2]}), shift, batched=True, batch_format="pandas")
-    assert result.to_dict() == {"n": [1, 2], "m": [2, 4]}
-
-
 @pytest.mark.parametrize(
     ("batch_format", "kind"),
     [("python", list), ("numpy", np.ndarray), ("pandas", pd.Series), ("arrow", pa.ChunkedArray)],
@@ -434,6 +506,8 @@ def test_no_rows_call_no_function_and_keep_the_schema(dataset):
         (lambda b: 3, {"batched": True}, r"rows 0 to 1: the function returned int; a batch is a mapping"),
         (lambda b: [{}, {}], {"batched": True}, r"rows 0 to 1: the function returned list; a batch is a mapping"),
         (lambda b: {"x": 3}, {"batched": True}, r"rows 0 to 1: column 'x': a column must be a list.* not 3 \(int\)"),
+        (lambda b: pd.DataFrame([[1]]), {"batched": True}, r"rows 0 to 1: column names must be strings, not 0 \(int\)"),
+        (lambda b: pa.table([[1], [2]], names=["a", "a"]), {"batched": True}, "rows 0 to 1: two columns of the table"),
         (lambda b: {"x": "ab"}, {"batched": True}, r"rows 0 to 1: column 'x': a column must be a list.* not 'ab'"),
     ],
 )

@@ -35,6 +35,11 @@ def test_a_column_that_some_rows_delete_is_null_there():
     assert partly.columns() == {"a": [None, 2, 3]}
 
 
+def test_a_removed_column_that_some_rows_delete_as_well_does_not_come_back():
+    partly = changes([{}, {}, {}], deleted=(frozenset({"a"}), KEPT, KEPT), hidden=("a",))
+    assert partly.columns() == {}
+
+
 def test_a_column_that_all_rows_delete_is_gone():
     everywhere = changes([{}, {}, {}], deleted=(frozenset({"a"}),) * 3)
     assert everywhere.gone == {"a"}

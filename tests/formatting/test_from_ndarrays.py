@@ -77,6 +77,11 @@ def test_any_list_of_arrays_reads_back_as_its_nested_lists(arrays):
     assert array.to_pylist() == [None if values is None else values.tolist() for values in arrays]
 
 
+def test_empty_arrays_alone_have_their_dtype_unless_it_is_the_default_one():
+    assert array_from_ndarrays([np.array([], np.int8)]).type == pa.list_(pa.int8())
+    assert array_from_ndarrays([np.array([]), None]).equals(pa.array([[], None]))
+
+
 def test_an_empty_array_of_the_default_dtype_does_not_make_floats_of_integers():
     array = array_from_ndarrays([np.array([]), np.array([1, 2], np.int32)])
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,9 @@ from raydata_ext.errors import SchemaError
 from raydata_ext.formatting import array_from_values
 
 INT64_LISTS = pa.list_(pa.int64())
+UTC_TIMES = pa.timestamp("us", "UTC")
+BERLIN = ZoneInfo("Europe/Berlin")
+DAY, TIME = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 5)  # noqa: DTZ001 - times without a zone are the case
 
 
 @pytest.mark.parametrize(
@@ -24,6 +28,16 @@ INT64_LISTS = pa.list_(pa.int64())
         (range(3), pa.int64()),
         ([1, 2.5], pa.float64()),
         ([2**63], pa.uint64()),
+        ([[2**63], [1, None], None], pa.list_(pa.uint64())),
+        ([{"a": [2**64 - 1]}], pa.struct([("a", pa.list_(pa.uint64()))])),
+        ([pa.scalar([1]), pa.scalar(None, INT64_LISTS)], INT64_LISTS),
+        ([pa.array([1]), None], INT64_LISTS),
+        ([dt.date(2020, 1, 1), pd.NaT], pa.date32()),
+        ([dt.datetime(2020, 1, 1, tzinfo=BERLIN), dt.datetime(2020, 1, 1, tzinfo=dt.timezone.utc)], UTC_TIMES),
+        ([[dt.datetime(2020, 1, 1, tzinfo=zone)] for zone in (BERLIN, dt.timezone.utc)], pa.list_(UTC_TIMES)),
+        ([dt.datetime(2020, 1, 1, tzinfo=BERLIN), None, pd.NaT], pa.timestamp("us", "Europe/Berlin")),
+        (pd.Series([dt.date(2020, 1, 1), float("nan")], dtype=object), pa.date32()),
+        (pd.Series([np.array([1], np.int8), None], dtype=object), pa.list_(pa.int8())),
         (["a", None], pa.string()),
         ([b"a", bytearray(b"b")], pa.binary()),
         ([None, None], pa.null()),
@@ -103,6 +117,20 @@ def test_python_values_read_back_as_they_were_with_their_types(values):
         (["a"] * 5000 + [1] + ["b"] * 5000, 5000, "1 (int)"),
         (np.array([1, "a"], object), 1, "'a' (str)"),
         (pd.Series([1, "a"], dtype=object), 1, "'a' (str)"),
+        (pd.Series(["a", None, 1], dtype=object), 2, "1 (int)"),
+        ([DAY, 3], 1, "3 (int)"),
+        ([DAY, TIME], 1, "datetime.datetime(2020"),
+        ([DAY, 1.5], 1, "1.5 (float)"),
+        ([TIME, np.int64(3)], 1, "np.int64(3)"),
+        ([TIME, TIME.replace(tzinfo=BERLIN)], 1, "datetime.datetime(2020"),
+        ([TIME.time(), True], 1, "True (bool)"),
+        ([dt.timedelta(1), Decimal(1)], 1, "Decimal('1')"),
+        ([[DAY], [None, 3]], 1, "[None, 3] (list)"),
+        ([{"a": [TIME]}, None, {"a": [7]}], 2, "{'a': [7]} (dict)"),
+        ([["x"], ["y", b"\xff"]], 1, "['y', b'\\xff'] (list)"),
+        ([[b"x"], ["y"]], 1, "['y'] (list)"),
+        ([[("key", b"\xff")]], 0, "[('key', b'\\xff')] (list)"),
+        (pd.Series([DAY, 3], dtype=object), 1, "3 (int)"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_column_and_row(values, row, shown):
@@ -116,7 +144,7 @@ def test_a_long_value_is_shortened_in_the_message():
     with pytest.raises(SchemaError) as caught:
         array_from_values([1, "x" * 10_000], name="score")
 
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize("value", ["text", 5, None, {"a": 1}, b"bytes", np.array(3), (n for n in range(3))])
@@ -136,6 +164,35 @@ def test_maps_and_tensors_survive_a_round_through_python():
     kind = pa.map_(pa.string(), pa.int32())
     assert array_from_values([[("key", 1)], None], name="m", hint=kind).type == kind
     assert array_from_values(["no map"], name="m", hint=kind).type == pa.string()
+
+
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        ([[("a", float("nan")), ("b", None)], None], pa.map_(pa.string(), pa.float32())),
+        ([[("a", {"x": 1})]], pa.map_(pa.string(), pa.struct([("x", pa.int8()), ("y", pa.int8())]))),
+        ([[("a", np.array([1.5, 2.5]))]], pa.map_(pa.string(), pa.list_(pa.float64()))),
+        ([[2**64 - 1], []], pa.large_list(pa.uint64())),
+        ([{"a": 2**64 - 1, "b": -1}], pa.struct([("a", pa.uint64()), ("b", pa.int64())])),
+        ([[1], None], pa.list_view(pa.int16())),
+        ([None, []], pa.large_list_view(pa.string())),
+        (np.array([[1, 2]], np.int16), pa.list_(pa.int16(), 2)),
+        ([np.array([1.5]), None], pa.large_list(pa.float64())),
+    ],
+)
+def test_a_former_type_takes_its_own_values_again(values, hint):
+    assert array_from_values(values, name="x", hint=hint).type == hint
+
+
+def test_values_that_a_former_type_would_change_are_still_refused():
+    with pytest.raises(SchemaError, match="column 'x', row 1: 2305843009213693952"):
+        array_from_values([dt.timedelta(1), 2**61], name="x", hint=pa.duration("s"))
+
+
+def test_lists_of_numpy_numbers_of_another_type_keep_that():
+    assert array_from_values(np.array([[1]], np.int32), name="x", hint=pa.large_list(pa.int8())).type == pa.list_(
+        pa.int32()
+    )
 
 
 def test_token_columns_are_small_whatever_they_come_as():

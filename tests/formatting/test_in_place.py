@@ -28,6 +28,8 @@ def test_values_left_alone_are_unchanged_also_with_nan():
         lambda value: value["a"][0].__setitem__(0, True),  # equals 1
         lambda value: value["a"][0].__setitem__(0, 1.0),  # equals 1
         lambda value: value["a"].__setitem__(1, None),
+        lambda value: value["a"][0].reverse(),
+        lambda value: value["a"][1].__setitem__(0, 4.5),
         lambda value: value["m"][0][1].append(2),
         lambda value: value.update(a=value.pop("a")),  # the order of keys
     ],

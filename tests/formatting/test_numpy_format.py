@@ -213,3 +213,13 @@ def test_a_dtype_applies_to_all_numbers_at_any_depth():
 def test_times_of_nanoseconds_are_the_times_of_python():
     values = array_to_numpy(pa.array([1_000, 2, None], pa.time64("ns")))
     assert values.tolist() == [dt.time(0, 0, 0, 1), dt.time(0), None]
+
+
+def test_tensors_keep_their_shape_beside_nulls():
+    kind = pa.fixed_shape_tensor(pa.float32(), [2, 1])
+    storage = pa.array([[1, 2], None, [3, 4]], pa.list_(pa.float32(), 2))
+    values = array_to_numpy(pa.ExtensionArray.from_storage(kind, storage))
+
+    assert [value if value is None else value.tolist() for value in values] == [[[1], [2]], None, [[3], [4]]]
+    assert array_to_numpy(pa.ExtensionArray.from_storage(kind, storage[1:2])).tolist() == [None]
+    assert array_to_numpy(pa.ExtensionArray.from_storage(kind, storage[2:])).shape == (1, 2, 1)

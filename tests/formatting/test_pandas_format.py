@@ -31,6 +31,32 @@ def test_a_frame_comes_back_as_the_arrow_data_it_was(table):
     assert batch_from_table(get_formatter("pandas").batch(table)).equals(table.to_batches()[0])
 
 
+def test_integers_with_nulls_inside_of_lists_and_structs_stay_integers():
+    big = 2**53 + 1
+    table = pa.table({"l": [[big, None], [1]], "s": [{"a": big}, {"a": None}]})
+    frame = get_formatter("pandas").batch(table)
+
+    assert frame["l"][0].tolist() == [big, None]
+    assert frame["s"].tolist() == [{"a": big}, {"a": None}]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([[pd.Timestamp("2020-01-01", tz="UTC").to_pydatetime()], None], pa.list_(pa.timestamp("us", "UTC"))),
+        ([{"a": pd.Timestamp("2020-01-01 00:00:00.000000001")}], pa.struct([("a", pa.timestamp("ns"))])),
+        ([[b"abc", None], None, []], pa.list_(pa.binary(3))),
+    ],
+)
+def test_values_that_pyarrow_has_no_way_for_to_pandas_are_those_of_python(values, kind):
+    column = get_formatter("pandas").column(pa.array(values, kind))
+
+    assert [value if value is None else list(value) for value in column] == [
+        value if value is None else list(value) for value in values
+    ]
+    assert column.dtype == object
+
+
 def test_no_columns_still_have_their_rows():
     assert len(get_formatter("pandas", []).batch(TABLE)) == 2
 

@@ -112,6 +112,19 @@ def test_whole_tables_of_any_make_become_one_batch(table):
     assert batch.to_pydict() == {"a": [1, 2], "b": ["x", None]}
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]),
+        pa.record_batch([pa.array([1]), pa.array([2])], names=["a", "a"]),
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+    ],
+)
+def test_two_columns_of_one_name_are_a_type_error(table):
+    with pytest.raises(TypeError, match="two columns of the table have the name 'a'; give each"):
+        batch_from_table(table)
+
+
 def test_a_table_without_columns_keeps_its_rows():
     assert batch_from_table(pa.table({"a": [1, 2]}).select([])).num_rows == 2
     assert batch_from_table(pd.DataFrame(index=range(3))).num_rows == 3

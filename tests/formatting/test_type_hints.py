@@ -42,6 +42,31 @@ def test_a_former_type_of_the_same_kind_is_taken_where_each_value_fits(values, h
     assert fitted.to_pylist() == pa.array(values).to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("values", "hint", "fitted"),
+    [
+        (
+            [{"new": 1, "b": "x", "a": 2}],
+            pa.struct([("a", pa.int8()), ("gone", pa.int8()), ("b", pa.large_string())]),
+            pa.struct([("a", pa.int8()), ("b", pa.large_string()), ("new", pa.int64())]),
+        ),
+        (
+            [{"a": 1.5, "b": 1}],
+            pa.struct([("a", pa.int8()), ("b", pa.int8())]),
+            pa.struct([("a", pa.float64()), ("b", pa.int8())]),
+        ),
+        (
+            [[{"a": 1, "new": 2}], None],
+            pa.large_list(pa.struct([("a", pa.int8())])),
+            pa.list_(pa.struct([("a", pa.int8()), ("new", pa.int64())])),
+        ),
+    ],
+)
+def test_fields_that_a_struct_had_keep_type_and_place_beside_others(values, hint, fitted):
+    assert fit_hint(pa.array(values), hint).type == fitted
+    assert fit_hint(pa.array(values), hint).to_pylist() == values
+
+
 def test_nan_is_a_value_like_any_other():
     fitted = fit_hint(pa.array([0.5, float("nan"), None]), pa.float32())
 

@@ -145,6 +145,14 @@ def test_types_that_do_not_go_together_are_a_schema_error_that_names_column_and_
         concat_tables([mapped, pa.table({"a": ["text"]})])
 
 
+def test_a_type_of_which_a_table_has_no_value_gives_way(mapped):
+    nothing = pa.table({"a": pa.array([None, None], pa.int64()), "l": pa.array([[], None], pa.list_(pa.int64()))})
+    joined = concat_tables([nothing, pa.table({"a": ["x"], "l": [["y"]]})])
+
+    assert joined.schema.types == [pa.string(), pa.list_(pa.string())]
+    assert pickle.loads(pickle.dumps(joined)).to_pydict() == {"a": [None, None, "x"], "l": [[], None, ["y"]]}
+
+
 def test_the_order_of_selected_columns_survives_pickling(mapped, other):
     table = concat_tables([mapped, other], axis=1)
     for columns in (["c", "a"], ["d", "b", "c", "a"], [2, 0], [1, 3, 1]):

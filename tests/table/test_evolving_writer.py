@@ -19,6 +19,9 @@ from raydata_ext.table.metadata import features_from_schema, with_huggingface_me
 from raydata_ext.table.unify import unify_schemas
 from raydata_ext.table.verify import verify_ipc_file
 
+INT = pa.int64()
+X = {"a": "x", "b": None}
+
 
 def batch(**columns):
     return pa.record_batch(columns)
@@ -57,8 +60,25 @@ def test_batches_of_one_schema_make_the_file_that_a_shard_writer_makes(tmp_path)
         ([batch(a=[{"x": 1}]), batch(a=[{"y": 2}])], [{"a": {"x": 1, "y": None}}, {"a": {"x": None, "y": 2}}]),
         ([batch(a=pa.array([[]])), batch(a=[["x"]])], [{"a": []}, {"a": ["x"]}]),
         ([batch(a=[1], b=[2]), batch(b=[3], a=[4])], [{"a": 1, "b": 2}, {"a": 4, "b": 3}]),
+        ([batch(a=pa.nulls(1, INT)), batch(a=[None]), batch(a=["x"])], [{"a": None}, {"a": None}, {"a": "x"}]),
+        ([batch(a=["x"]), batch(a=pa.nulls(1, INT))], [{"a": "x"}, {"a": None}]),
+        ([batch(a=pa.array([[]], pa.list_(INT))), batch(a=[["x"]])], [{"a": []}, {"a": ["x"]}]),
+        ([batch(a=pa.nulls(1, INT)), batch(b=[1]), batch(a=["x"])], [{"a": None, "b": None}, {"a": None, "b": 1}, X]),
     ],
-    ids=["new", "missing", "null", "int to float", "float then int", "struct fields", "empty lists", "other order"],
+    ids=[
+        "new",
+        "missing",
+        "null",
+        "int to float",
+        "float then int",
+        "struct fields",
+        "empty lists",
+        "other order",
+        "typed nulls",
+        "typed nulls last",
+        "typed empty lists",
+        "typed nulls and a missing column",
+    ],
 )
 def test_the_schema_grows_to_hold_every_batch(tmp_path, batches, rows):
     summary = write(tmp_path / "a.arrow", batches)
@@ -129,6 +149,14 @@ def test_a_conflict_names_the_column_path_and_both_types_and_the_file_goes_on(tm
         writer.write(batch(a=[{"b": [2]}]))
 
     assert open_ipc_file(tmp_path / "a.arrow").to_pylist() == [{"a": {"b": [1]}}, {"a": {"b": [2]}}]
+
+
+def test_a_type_that_a_value_has_shown_stands_whatever_came_before(tmp_path):
+    with EvolvingShardWriter(tmp_path / "a.arrow") as writer:
+        writer.write(batch(a=pa.nulls(1, INT)))
+        writer.write(batch(a=[1]))
+        with pytest.raises(SchemaError, match=r"`a` is int64 in one place and string in another"):
+            writer.write(batch(a=["x"]))
 
 
 def test_an_integer_that_a_later_float_column_cannot_hold_is_an_error_that_names_the_column(tmp_path):

@@ -31,6 +31,7 @@ WIDENED = [
     (pa.binary(3), pa.binary(4), pa.binary()),
     (pa.date32(), pa.date64(), pa.date64()),
     (pa.timestamp("s", "UTC"), pa.timestamp("us", "UTC"), pa.timestamp("us", "UTC")),
+    (pa.timestamp("s", "+01:00"), pa.timestamp("us", "+02:00"), pa.timestamp("us", "UTC")),
     (pa.duration("ns"), pa.duration("ms"), pa.duration("ns")),
     (pa.time32("s"), pa.time64("us"), pa.time64("us")),
     (pa.time32("s"), pa.time32("ms"), pa.time32("ms")),
