@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raydata_ext.redaction import redacted
+from raydata_ext.redaction import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
 class RaydataError(Exception):
-    """Base of all errors of this package. No message shows the password of a URL, whatever it quotes."""
+    """Base of all errors of this package. A message shows no password of a URL, and is Unicode, whatever it quotes."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*(redacted(one) if isinstance(one, str) else one for one in args))
+        super().__init__(*(readable(one) if isinstance(one, str) else one for one in args))
 
 
 class NoMatchError(RaydataError, FileNotFoundError):

@@ -65,6 +65,10 @@ def test_passwords_are_taken_out_of_errors_of_other_libraries():
     assert plain.args == (3, b"x")
 
 
+def test_an_error_can_be_encoded_whatever_it_quotes() -> None:
+    assert str(ReadError("/data/caf\udce9.txt: no JSON")) == r"/data/caf\xe9.txt: no JSON"
+
+
 def test_a_name_that_is_no_unicode_is_written_with_escapes() -> None:
     assert readable("/data/caf\udce9.txt") == r"/data/caf\xe9.txt"
     assert readable("https://user:hush@host/日本.txt") == "https://user:***@host/日本.txt"

@@ -15,7 +15,8 @@ the next part is decompressed; `decoding` keeps the books of that, and `task_que
 output are written by `output_task`s, which are `file_task`s as those of exports are.
 
 `error_policy` says what happens to bad rows. Where they are set aside, `bad_rows` finds those that a step fails on,
-`poison` and `watch` those that kill the process, and `quarantine` keeps the records.
+`poison` and `watch` those that kill the process, and `quarantine` keeps the records. What is said of a user's exception
+is made by `failure_text`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from raydata_ext.engine.pool_status import Watch
     from raydata_ext.engine.worker import Completed, Outcome_co, Program, Task
+
+_log = logging.getLogger(__name__)
 
 ExecutorName = Literal["ray", "inline"]
 EXECUTOR_VARIABLE = "RAYDATA_EXT_EXECUTOR"
@@ -76,7 +79,11 @@ class Engine:
             yield from executor.run(program, tasks, watch)
 
     def close(self) -> None:
-        """End what was started."""
+        """End what was started.
+
+        Raises:
+            StepError: a `teardown` raised.
+        """
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
@@ -85,7 +92,12 @@ class Engine:
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        self.close()
+        try:
+            self.close()
+        except Exception as failure:
+            if error is None:
+                raise
+            _log.warning("%s", failure)  # and what ended the run stays what is raised
 
     def _executor(self, tasks: Sequence[Task[object]], workers: Workers) -> InlineExecutor | RayPool:
         name = self._choice or self._choose(tasks, workers)

@@ -76,8 +76,8 @@ class ErrorPolicy:
         """
         share = f", {count / rows:.2%} of {rows:,}" if rows else ""
         return QuarantineError(
-            f"{count:,} rows were set aside{share}, and max_errors is {self.max_errors}; the first of them:"
-            f" {first['source']}: row {first['row']}: {first['step']}: {first['exception']}: {first['message']}",
+            f"{count:,} rows were set aside{share}, and max_errors is {self.max_errors};"
+            f" the first of them: {_shown(first)}",
             unpublished,
         )
 
@@ -103,10 +103,10 @@ class ErrorTally:
         self._seen_bytes = 0
         self._all_bytes = 0
 
-    @property
-    def share(self) -> str:
-        """Of all rows read so far, in words."""
-        return f"{self.count / max(self._rows, 1):.2%} of {self._rows:,}"
+    def __str__(self) -> str:
+        """How many of how many rows, and the first of them."""
+        share = f"{self.count / max(self._rows, 1):.2%} of {self._rows:,}"
+        return f"{self.count:,} rows were set aside ({share}), the first of them: {_shown(self._first_record())}"
 
     def begin(self, num_bytes: int) -> None:
         """A part of the plan begins, whose input has so many bytes. The rows are those that the first part reads."""
@@ -148,7 +148,14 @@ class ErrorTally:
             return
         allowed = limit if isinstance(limit, int) else limit * margin * rows
         if self.count > allowed:
-            records = self._store.get(quarantine_key(self._first))
-            first = {} if records is None else self._store.table(records).row(0)
-            unknown = dict.fromkeys(("source", "row", "step", "exception", "message"), "unknown")
-            raise self.policy.exceeded(self.count, self._rows, unknown | first)
+            raise self.policy.exceeded(self.count, self._rows, self._first_record())
+
+    def _first_record(self) -> dict[str, Any]:
+        records = self._store.get(quarantine_key(self._first))
+        first = {} if records is None else self._store.table(records).row(0)
+        return dict.fromkeys(("source", "row", "step", "exception", "message"), "unknown") | first
+
+
+def _shown(record: Mapping[str, Any]) -> str:
+    """One row that was set aside, in words."""
+    return "{source}: row {row}: {step}: {exception}: {message}".format_map(record)

@@ -86,7 +86,8 @@ class PoisonHunt:
         mark = take_mark(case.path) if case.path else None
         if mark is not None:
             case.mark = mark
-        if mark is None or not self._quarantines or case.deaths > MOST_DEATHS or not _narrowed(case, mark):
+        is_clue = mark is not None and mark.names_rows and self._quarantines and case.deaths <= MOST_DEATHS
+        if mark is None or not is_clue or not _narrowed(case, mark):
             case.failures += 1
         elif case.suspects is None:
             case.excluded.append(ExcludedRow(mark.step, mark.first, reason))
@@ -99,8 +100,22 @@ class PoisonHunt:
         case = self._cases.get(number)
         return None if case is None or case.mark is None else self._what_ran(case.mark)
 
+    def advice(self, number: int) -> str:
+        """What to do about a task whose workers die, as the end of a message; empty where nothing is known."""
+        case = self._cases.get(number)
+        if self._quarantines or case is None or case.mark is None or not case.mark.names_rows:
+            return ""
+        return "; on_error='quarantine' finds the rows that do this and sets them aside"
+
+    def close(self) -> None:
+        """Remove the marks of tasks that are not done: their workers are ended."""
+        for case in self._cases.values():
+            if case.path:
+                Path(case.path).unlink(missing_ok=True)
+
     def _what_ran(self, mark: Mark) -> str:
-        return f"{self._chain.label(mark.step)} on {mark.place}"
+        label = self._chain.label(mark.step)
+        return f"{label} on {mark.place}" if mark.names_rows else f"{label} while it was built"
 
     def _new_path(self, number: int) -> str:
         """A file beside those that the store is writing, which is collected like these if the driver dies."""

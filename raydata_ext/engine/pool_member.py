@@ -24,6 +24,7 @@ class Member:
         tasks: references of the calls that it has, oldest first, with the position of the task.
         beat: its last sign of life.
         beat_changed: when that, or the task that it works on, last changed (monotonic seconds).
+        num_done: how many tasks it has done.
     """
 
     handle: Any
@@ -33,6 +34,7 @@ class Member:
     tasks: dict[Any, int] = field(default_factory=dict)
     beat: Beat | None = None
     beat_changed: float = field(default_factory=time.monotonic)
+    num_done: int = 0
 
     @property
     def is_ready(self) -> bool:
@@ -54,6 +56,18 @@ class Member:
         if beat != self.beat:
             self.beat = beat
             self.beat_changed = time.monotonic()
+
+    @property
+    def rows_read(self) -> int | None:
+        """Rows that it has read in the task that it works on; None where it has given no sign of that."""
+        beat = self.beat
+        return beat.rows if beat is not None and beat.task == self.num_done + 1 else None
+
+    def finish(self, ref: Any) -> int:
+        """Take the task of a reference as done, and return its position."""
+        self.num_done += 1
+        self.begin_next()
+        return self.tasks.pop(ref)
 
     def begin_next(self) -> None:
         """Another task has its turn now."""

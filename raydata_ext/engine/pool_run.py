@@ -11,6 +11,7 @@ as there are others the task is not to blame: it may have been the small one bes
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import xxhash
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayActorError, RayError, RayTaskError
 
 from raydata_ext.engine.decode_task import DecodeTask
+from raydata_ext.engine.failure_text import message_of
 from raydata_ext.engine.heartbeat import BEAT_SECONDS
 from raydata_ext.engine.poison import PoisonHunt
 from raydata_ext.engine.task_queue import TaskQueue
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_EXIT_DETAIL = re.compile(r"Worker exit detail: (.*)", re.DOTALL)
 _LOST = (RayActorError, OutOfMemoryError, NodeDiedError)
 _WAIT_SECONDS = 1.0
 _FIRST_BACKOFF_SECONDS = 0.25
@@ -64,7 +67,7 @@ class PoolRun:
         self._failed_starts = 0
         self._beats: Any = None
         self._beats_read = time.monotonic()
-        pickled = cloudpickle.dumps(program)
+        pickled = _pickled(program)
         self._program_id = xxhash.xxh3_128_hexdigest(pickled)
         self._program = program
         self._pickled_program = ray.put(pickled)
@@ -73,6 +76,10 @@ class PoolRun:
     def unfinished(self) -> int:
         """How many tasks have not come back."""
         return len(self._tasks) - self._num_done
+
+    def close(self) -> None:
+        """Leave nothing behind, however the run ended."""
+        self._poison.close()
 
     def step(self) -> Iterator[Completed[Any]]:
         """Hand out what can be handed out, wait for something to happen, and take what is there."""
@@ -111,9 +118,7 @@ class PoolRun:
                 yield self._finished(member, ref, value)
 
     def _finished(self, member: Member, ref: Any, reply: Reply) -> Completed[Any]:
-        number = member.tasks.pop(ref)
-        member.begin_next()
-        return self._completed(number, member, reply.value, reply.memory_high_water)
+        return self._completed(member.finish(ref), member, reply.value, reply.memory_high_water)
 
     def _completed(self, number: int, member: Member, value: Any, memory_high_water: int) -> Completed[Any]:
         self._num_done += 1
@@ -181,7 +186,7 @@ class PoolRun:
         self._failed_starts += 1
         if getattr(error, "actor_init_failed", False) or self._failed_starts >= self._pool.workers.max_attempts:
             raise WorkerLostError(f"a worker cannot start: {_reason(error)}")
-        _log.warning("a worker died at its start, starting another: %s", _first_line(error))
+        _log.warning("a worker died at its start, starting another: %s", _reason(error))
 
     def _count_attempt(self, number: int, member: Member, error: Exception, *, is_crowded: bool) -> None:
         self._attempts[number] += 1
@@ -193,11 +198,12 @@ class PoolRun:
             ran = self._poison.last_seen(number)
             where = _how_far(member) if ran is None else f"in {ran}"
             raise WorkerLostError(
-                f"{label}: its worker died in each of {attempts} attempts, {where}; the last time: {_reason(error)}"
+                f"{label}: its worker died in each of {attempts} attempts, {where}; the last time ({member.name}):"
+                f" {_reason(error)}{self._poison.advice(number)}"
             )
         backoff = min(_FIRST_BACKOFF_SECONDS * 2**failures, _LONGEST_BACKOFF_SECONDS)
         self._queue.delay(number, time.monotonic() + backoff)
-        _log.warning("%s: %s died in attempt %d, trying again: %s", label, member.name, attempts, _first_line(error))
+        _log.warning("%s: %s died in attempt %d, trying again: %s", label, member.name, attempts, _reason(error))
 
     def _check_progress(self) -> Iterator[Completed[Any]]:
         """Read the signs of life, and give up on actors that have moved nothing for too long."""
@@ -222,13 +228,36 @@ class PoolRun:
         self._beats, self._beats_read = None, time.monotonic()
 
 
+def _pickled(program: Program) -> bytes:
+    """What is sent to workers.
+
+    Raises:
+        PlanError: a step cannot be sent; names it.
+    """
+    try:
+        pickled: bytes = cloudpickle.dumps(program)
+    except Exception:
+        for number, step in enumerate(program.chain.steps):
+            try:
+                cloudpickle.dumps(step)
+            except Exception as error:
+                label = program.chain.label(number)
+                raise PlanError(
+                    f"{label} cannot be sent to a worker: {message_of(error)}; give a class as the function, whose"
+                    " constructor makes such things, or run with executor='inline'"
+                ) from error
+        raise
+    return pickled
+
+
 def _stalled(member: Member, seconds: float) -> str:
     node = member.info.node.id if member.info else "unknown"
-    return f"{member.name} on node {node} has made no progress for {seconds:.0f} s, {_how_far(member)}"
+    return f"it made no progress for {seconds:.0f} s on node {node}, {_how_far(member)}"
 
 
 def _how_far(member: Member) -> str:
-    return "before it read a row" if member.beat is None else f"after it had read {member.beat.rows} rows"
+    rows = member.rows_read
+    return "before it told of its progress" if rows is None else f"after it had read {rows} rows"
 
 
 def _cause(error: RayTaskError, label: str) -> Exception:
@@ -241,11 +270,19 @@ def _cause(error: RayTaskError, label: str) -> Exception:
 
 def _reason(error: Exception) -> str:
     """Why a worker died; what Ray says of memory is pages of figures, and of another remedy."""
-    if not isinstance(error, OutOfMemoryError):
+    if isinstance(error, OutOfMemoryError):
+        return (
+            f"out of memory: {_first_line(error)}. Let each worker have more (fewer workers a node, by num_cpus= or"
+            " memory= of Workers), or take less at a time (a smaller batch_size, max_shard_bytes)"
+        )
+    detail = _EXIT_DETAIL.search(str(error))
+    if detail is None:
         return str(error)
+    if "connection error" not in detail[1]:
+        return f"its process ended ({detail[1].strip()})"
     return (
-        f"out of memory: {_first_line(error)}. Let each worker have more (fewer workers a node, by num_cpus= or memory="
-        " of Workers), or take less at a time (a smaller batch_size, max_shard_bytes)"
+        "its process ended without a word: killed (by the system, too, where memory runs out), crashed, or by os._exit;"
+        " what it printed is in the logs of Ray on its node"
     )
 
 

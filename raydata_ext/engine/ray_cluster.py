@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import ray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+_log = logging.getLogger(__name__)
 
 OBJECT_STORE_BYTES = 256 << 20
 """Receipts and recipes are all that passes through the object store."""
@@ -51,9 +53,25 @@ class RayCluster:
             logging_level=logging.ERROR,
         )
 
-    def resources(self) -> dict[str, float]:
-        """What all nodes have together, by name."""
-        return dict(ray.cluster_resources())  # type: ignore[no-untyped-call]  # Ray has no types here
+    def amounts_of(self, names: Iterable[str]) -> dict[str, float]:
+        """What all nodes have together of some resources."""
+        there = ray.cluster_resources()  # type: ignore[no-untyped-call]  # Ray has no types here
+        return {name: there.get(name, 0.0) for name in names}
+
+    def num_unplaced(self, needs: Mapping[str, float]) -> int:
+        """How many actors and tasks with these needs, whoever's they are, find no room in the cluster now.
+
+        Those that have room and are about to start are none of them. It is what `ray status` shows as demands.
+        """
+        try:
+            from ray.autoscaler.v2.sdk import get_cluster_status  # noqa: PLC0415 - of use here only, and slow to import
+
+            status = get_cluster_status(ray.get_runtime_context().gcs_address)
+        except Exception as error:  # noqa: BLE001 - not of Ray's stable interface, and asked for the sake of a warning
+            _log.debug("what waits in the cluster is not known: %s", error)
+            return 0
+        demands = [one for demand in status.resource_demands.ray_task_actor_demand for one in demand.bundles_by_count]
+        return sum(one.count for one in demands if one.bundle == dict(needs))
 
     def room_for(self, needs: Mapping[str, float]) -> int:
         """How many actors with these needs the nodes hold when nothing else runs on them.

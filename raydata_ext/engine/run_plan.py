@@ -64,5 +64,5 @@ def run_all(
         shards = tuple(StoredShard(workspace.store, result.receipt) for result in parts[-1])
         later = Plan(shards, steps, now.steps_before + len(Chain.of(now.steps).steps))
     if tally.count:
-        _log.warning("%d rows were set aside (%s)", tally.count, tally.share)
+        _log.warning("%s", tally)
     return parts

@@ -12,10 +12,11 @@ import cloudpickle
 import pyarrow as pa
 import ray
 
+from raydata_ext.engine.failure_text import described
 from raydata_ext.engine.heartbeat import Beat, Heart
 from raydata_ext.engine.node import Node
 from raydata_ext.engine.worker import Worker, memory_high_water
-from raydata_ext.errors import PlanError
+from raydata_ext.errors import PlanError, RaydataError, StepError
 from raydata_ext.plan import let_go_of_tables
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class ShardActor:
 
         Raises:
             PlanError: the program's functions cannot be imported here.
+            StepError: a function raised, be it no `Exception`.
         """
         self._is_busy = True
         try:
@@ -96,7 +98,16 @@ class ShardActor:
                 self._worker = Worker(self._unpacked(program), self._info.name)
                 self._program_id = program_id
             self._task_number += 1
-            value = self._unpacked(task).run(self._worker)
+            work = self._unpacked(task)
+            try:
+                value = work.run(self._worker)
+            except RaydataError as error:
+                raise error from None  # Ray would die of a cause whose text is no Unicode; the message tells of it
+            except BaseException as error:
+                if isinstance(error, Exception | SystemExit):
+                    raise
+                # No Ctrl-C reaches a worker, and Ray would take a KeyboardInterrupt for a call that was cancelled.
+                raise StepError(f"{work.label}: {described(error)}") from None
             return Reply(value, memory_high_water())
         finally:
             self._is_busy = False

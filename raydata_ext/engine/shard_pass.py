@@ -14,7 +14,7 @@ from raydata_ext.engine.operators import make_operator
 from raydata_ext.engine.quarantine import Quarantine, QuarantineFile, numbers_left
 from raydata_ext.engine.trail import Trail
 from raydata_ext.engine.uniform_rows import UniformRows, columns_of, see_columns
-from raydata_ext.engine.watch import Marker, StepWatch
+from raydata_ext.engine.watch import Mark, Marker, StepWatch
 from raydata_ext.errors import RaydataError
 from raydata_ext.plan import StoredShard
 from raydata_ext.store import Receipt
@@ -135,7 +135,11 @@ class ShardPass:
         return self.state.shard.num_rows is not None and all(step.keeps_row_count for step in steps)
 
     def _operator(self, number: int, quarantine: Quarantine | None, marker: Marker | None) -> Operator:
+        if marker is not None:
+            marker.set(Mark(number))
         operator = make_operator(number, self.worker, self.trail, self.state.position)
+        if marker is not None:
+            marker.clear()
         if quarantine is not None:
             operator.quarantine = partial(quarantine.add, len(self.operators), operator.label)
         if self.watch is not None and marker is not None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import os
-import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
-
-_OWN_CODE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Trail:
@@ -83,15 +78,3 @@ class Trail:
         piece = bisect.bisect_right(self._starts, origin) - 1
         # Pieces without rows begin where the next one does; bisecting to the right passes them.
         return self._labels[piece], origin - self._starts[piece]
-
-
-def users_traceback(error: BaseException) -> str:
-    """The traceback of an error, and of those that it was raised from, without the frames of this package."""
-    shown = traceback.TracebackException.from_exception(error)
-    part: traceback.TracebackException | None = shown
-    while part is not None:
-        part.stack = traceback.StackSummary.from_list(
-            [frame for frame in part.stack if not frame.filename.startswith(_OWN_CODE)]
-        )
-        part = part.__cause__ or part.__context__
-    return "".join(shown.format()).rstrip()

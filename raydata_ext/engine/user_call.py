@@ -6,8 +6,8 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from raydata_ext.engine.event_loop import Outcome
+from raydata_ext.engine.failure_text import described, is_failure
 from raydata_ext.engine.step_operator import Operator
-from raydata_ext.engine.trail import Trail, users_traceback
 from raydata_ext.errors import StepError
 from raydata_ext.plan import Filter, Map
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from raydata_ext.engine.chunk import Chunk, Origins
+    from raydata_ext.engine.trail import Trail
     from raydata_ext.engine.worker import Worker
     from raydata_ext.plan import Position
 
@@ -92,11 +93,9 @@ class FunctionOperator(Operator):
 
     def _call_each(self, calls: Iterable[Sequence[Any]], chunk: Chunk, rows_each: int, *, spare: bool) -> list[Any]:
         if self.watch is not None:
-            try:
+            with self.watch:
                 watched = self.watch.marked(calls, chunk, rows_each)
                 return self._results(self._call_and_wait, watched, chunk.origins, rows_each, spare)
-            finally:
-                self.watch.clear()
         results = self._results(self._function, calls, chunk.origins, rows_each, spare)
         called = [number for number in range(len(results)) if number not in self._failed] if self._failed else [0]
         if results and called and inspect.iscoroutine(results[called[0]]):
@@ -125,10 +124,11 @@ class FunctionOperator(Operator):
             try:
                 for arguments in waiting:
                     results.append(function(*arguments))  # noqa: PERF401 - how many there are says which call raised
-            except Exception as error:
+            except BaseException as error:
+                if not is_failure(error):
+                    raise
                 failed = origins[len(results) * rows_each :][:rows_each]
-                place, kind = self.trail.place(failed), type(error).__name__
-                failure = StepError(f"{self.label}: {place}: {kind}: {error}\n{users_traceback(error)}")
+                failure = StepError(f"{self.label}: {self.trail.place(failed)}: {described(error)}")
                 if not spare:
                     raise failure from error
                 failure.__cause__ = error

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import secrets
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raydata_ext.errors import PlanError
+from raydata_ext.errors import PlanError, WriteError
+from raydata_ext.store.orphans import is_orphan
+from raydata_ext.table.ipc_writer import temporary_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,19 +58,34 @@ def sight_of(cache_dir: str, inputs: Iterable[str]) -> Iterator[Sight]:
     Args:
         cache_dir: a local directory; empty where results go to an object store, which all nodes reach alike.
         inputs: local input files.
+
+    Raises:
+        WriteError: nothing can be written into the cache directory.
     """
     if not cache_dir:
         yield Sight(inputs=tuple(inputs))
         return
-    directory = Path(cache_dir)
-    directory.mkdir(parents=True, exist_ok=True)
-    token = secrets.token_hex(16)
-    mark = directory / f".mark-{token}"
-    mark.write_text(token, encoding="ascii")
+    directory, token = Path(cache_dir), secrets.token_hex(16)
+    mark = temporary_name(directory / "sight")
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        _remove_marks_of_the_dead(directory)
+        mark.write_text(token, encoding="ascii")
+    except OSError as error:
+        raise WriteError(
+            error.errno, f"cannot write into the cache directory ({error.strerror}); check it", str(directory)
+        ) from error
     try:
         yield Sight(str(mark), token, tuple(inputs))
     finally:
         mark.unlink(missing_ok=True)
+
+
+def _remove_marks_of_the_dead(directory: Path) -> None:
+    for mark in directory.glob(".sight.*"):
+        with contextlib.suppress(FileNotFoundError):  # another driver removes it, too
+            if is_orphan(mark.name, mark.stat().st_mtime, time.time()):
+                mark.unlink()
 
 
 def _blind(path: str, reason: str) -> PlanError:

@@ -32,15 +32,20 @@ class Mark:
 
     Attributes:
         step: number of the step in the chain, from 0.
-        first: number of the first row, among all rows that the step was given.
+        first: number of the first row, among all rows that the step was given; -1 where its class was being built.
         last: number of the last row.
         place: where the rows come from, as messages name it.
     """
 
     step: int
-    first: int
-    last: int
-    place: str
+    first: int = -1
+    last: int = -1
+    place: str = ""
+
+    @property
+    def names_rows(self) -> bool:
+        """Whether the function was called on rows."""
+        return self.first >= 0
 
     def holds(self, other: Mark) -> bool:
         """Whether the rows of another mark are among these."""
@@ -78,7 +83,7 @@ class Watch:
 
 
 class Marker:
-    """The file for marks, as the worker writes it; as a context it is removed at the end.
+    """The file for marks, as the worker writes it; as a context it is removed at the end, unless the process ends, too.
 
     Args:
         path: the file.
@@ -99,9 +104,10 @@ class Marker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
         self._file.close()
-        self._path.unlink(missing_ok=True)
+        if not _ends_process(kind):
+            self._path.unlink(missing_ok=True)
 
 
 def take_mark(path: str) -> Mark | None:
@@ -116,7 +122,7 @@ def take_mark(path: str) -> Mark | None:
 
 
 class StepWatch:
-    """The watch over one step.
+    """The watch over one step; as a context it holds calls of the function, whose mark is cleared when they are over.
 
     Args:
         watch: how the shard is watched.
@@ -146,9 +152,12 @@ class StepWatch:
             self._marker.set(Mark(self._step, int(numbers[0]), int(numbers[-1]), place))
             yield arguments
 
-    def clear(self) -> None:
-        """Note that the calls are over."""
-        self._marker.clear()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
+        if not _ends_process(kind):
+            self._marker.clear()
 
     def suspicious_parts(self, chunk: Chunk) -> list[Chunk]:
         """The suspects in a chunk, in the parts in which they are to be tried first; none where they are all of it."""
@@ -160,3 +169,8 @@ class StepWatch:
         end = int(chunk.numbers.searchsorted(suspects.last, side="right"))
         size = max(1, -(-(end - start) // _PARTS))
         return [chunk.slice(at, min(size, end - at)) for at in range(start, end, size)]
+
+
+def _ends_process(kind: type[BaseException] | None) -> bool:
+    """Whether the process ends of an exception that nobody takes, as it does of `sys.exit`."""
+    return kind is not None and not issubclass(kind, Exception)

@@ -58,8 +58,10 @@ class LocalEntries:
     sync: bool = False
 
     def __post_init__(self) -> None:
-        if Path(self.root).exists() and not Path(self.root).is_dir():
-            raise StoreError(f"{self.root} is a file; give a directory as the place of the cache")
+        there = next(place for place in (Path(self.root), *Path(self.root).parents) if os.path.lexists(place))
+        if not there.is_dir():
+            what = "a link to nothing" if there.is_symlink() else "a file"
+            raise StoreError(f"{there} is {what}; give a directory as the place of the cache")
 
     def directories(self) -> list[str]:
         """Return the directories that exist, sorted."""

@@ -33,6 +33,7 @@ class Call:
     fails: bool = False
     label: str = "call"
     num_bytes: int = 0
+    home: str = ""
 
     def run(self, worker):
         if self.fails:

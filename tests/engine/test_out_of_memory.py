@@ -48,5 +48,6 @@ def test_shards_that_fit_one_at_a_time_are_done_by_fewer_workers(run):
 def test_a_shard_that_never_fits_is_named_with_cause_and_remedy(run):
     result = run(FITS_NEVER)
     said = r"WorkerLostError: /tmp/oom-\S+/\d\.txt: its worker died in each of \d+ attempts, in step 1 `Occupy` on \S+"
-    assert re.search(rf"{said}: row 0; the last time: out of memory: .*Let each worker have more", result["error"])
+    cause = r"the last time \(worker \S+\): out of memory: .*Let each worker have more"
+    assert re.search(rf"{said}: row 0; {cause}", result["error"])
     assert len(result["error"]) < 1000

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -42,6 +44,12 @@ def die_on_batch(batch):
     return {"n": numbers, "first": [numbers[0]] * len(numbers)}
 
 
+def exit_on_row(row):
+    if int(row["text"]) in POISON:
+        sys.exit(0)
+    return {"n": int(row["text"])}
+
+
 async def die_while_waiting(row):
     return die_on_row(row)
 
@@ -73,7 +81,7 @@ def run(lazy, **policy):
 
 
 @pytest.mark.usefixtures("ray_session")
-@pytest.mark.parametrize("function", [die_on_row, pytest.param(die_while_waiting, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("function", [die_on_row, exit_on_row, pytest.param(die_while_waiting, marks=pytest.mark.slow)])
 def test_a_row_that_kills_the_worker_is_found_and_set_aside(lines, tmp_path, function):
     dataset, records = run(lines.map(function), on_error="quarantine")
     assert dataset["n"] == [n for n in range(ROWS) if n not in POISON]
@@ -81,7 +89,7 @@ def test_a_row_that_kills_the_worker_is_found_and_set_aside(lines, tmp_path, fun
         (1234, "worker died", '{"text":"1234"}')
     ]
     assert records[0]["source"] == str(tmp_path / "lines.txt")
-    assert "died" in records[0]["message"]
+    assert "its process ended" in records[0]["message"]
     assert not list((tmp_path / "cache").rglob("*mark*"))
 
 
@@ -106,8 +114,28 @@ def test_one_of_several_rows_made_of_one_is_told_from_the_others(lines):
 @pytest.mark.usefixtures("ray_session")
 def test_without_quarantine_the_error_names_shard_step_and_rows(lines, tmp_path):
     path = str(tmp_path / "lines.txt")
-    with pytest.raises(WorkerLostError, match=rf"^{path}: .*in step 1 `die_on_batch` on {path}: rows 1000 to 1999"):
+    with pytest.raises(
+        WorkerLostError, match=rf"^{path}: .*in step 1 `die_on_batch` on {path}: rows 1000 to 1999"
+    ) as caught:
         run(lines.map(die_on_batch, batched=True, batch_size=1000))
+    assert "its process ended without a word" in str(caught.value)
+    assert "on_error='quarantine' finds the rows" in str(caught.value)
+
+
+class DieWhenBuilt:
+    def __init__(self):
+        os._exit(7)
+
+    def __call__(self, row):
+        return row
+
+
+@pytest.mark.usefixtures("ray_session")
+def test_a_class_that_kills_the_worker_when_it_is_built_is_named(lines):
+    with pytest.raises(
+        WorkerLostError, match=r"died in each of 3 attempts, in step 1 `DieWhenBuilt` while it was built"
+    ):
+        run(lines.map(DieWhenBuilt), on_error="quarantine")
 
 
 @pytest.mark.usefixtures("ray_session")
@@ -195,6 +223,14 @@ def test_deaths_that_point_elsewhere_each_time_exclude_no_row(hunt_in):
         failures, watch = die(hunt, number, number)
     assert watch.excluded == ()
     assert failures == 4
+
+
+def test_no_mark_of_a_shard_that_was_not_finished_is_left(hunt_in):
+    hunt = hunt_in()
+    _, watch = die(hunt, 0, 999)
+    Marker(watch.path).set(Mark(0, 0, 31, "rows 0 to 31"))
+    hunt.close()
+    assert not Path(watch.path).exists()
 
 
 def test_without_quarantine_each_death_is_a_failed_attempt(hunt_in):

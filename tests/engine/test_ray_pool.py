@@ -6,7 +6,9 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -128,7 +130,9 @@ def test_workers_that_wait_for_a_place_are_reported_with_what_they_need_and_what
     dataset = scan.map(slowly, version="waiting").collect(executor="ray", workers=5)
     assert len(dataset) == 40
     (warning,) = [record.getMessage() for record in caplog.records if "wait for a place" in record.message]
-    assert re.match(r"\d of 5 workers wait for a place in the cluster \(each needs .*'CPU': 1.*; there is ", warning)
+    assert re.match(
+        r"\d of 5 workers wait for a place in the cluster \(each needs CPU 1; all nodes .* CPU 2\)", warning
+    )
 
 
 def test_workers_that_can_be_placed_nowhere_end_the_run_and_say_what_is_missing(scan):
@@ -244,9 +248,7 @@ class Hang:
 
 def test_a_worker_that_moves_nothing_is_named_with_its_node_and_how_far_it_got(scan):
     workers = rdx.Workers(min=1, max=2, max_attempts=1, stall_timeout=5)
-    with pytest.raises(
-        WorkerLostError, match=r"doc\d\d\.txt.*on node \w+ has made no progress for \d+ s, after .* rows"
-    ):
+    with pytest.raises(WorkerLostError, match=r"doc\d\d\.txt.*it made no progress for \d+ s on node \w+, "):
         scan.map(Hang, version="1").collect(executor="ray", workers=workers)
 
 
@@ -288,3 +290,100 @@ def met_another(row, place):
 @contextlib.contextmanager
 def blind_sight(cache_dir, inputs):
     yield Sight("/nowhere/.mark", "token")
+
+
+def test_workers_that_are_only_slow_to_start_are_not_said_to_wait(scan, ray_session, wait_until, monkeypatch, caplog):
+    monkeypatch.setattr("raydata_ext.engine.ray_pool.PLACEMENT_WARNING_SECONDS", 0.0)
+    wait_until(lambda: ray_session.available_resources().get("CPU") == 2.0, "the actors of other tests to be gone")
+    assert len(scan.map(length, version="slow start").collect(executor="ray", workers=2)) == 40
+    assert "wait for a place" not in caplog.text
+
+
+class Ending(BaseException):
+    """What a handler of a signal raises."""
+
+
+def signal_and_wait(row, pid):
+    """Sends the driver a signal, once, while it waits for this, which the end of the worker ends."""
+    os.kill(pid, signal.SIGUSR1)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        time.sleep(0.02)
+    raise AssertionError("the driver goes on")
+
+
+def test_what_a_handler_of_a_signal_raises_ends_the_run_as_it_is(scan):
+    def end(number, frame):
+        raise Ending
+
+    before = signal.signal(signal.SIGUSR1, end)
+    try:
+        with pytest.raises(Ending):
+            scan.map(signal_and_wait, fn_kwargs={"pid": os.getpid()}).collect(executor="ray", workers=1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def interrupt(row):
+    raise KeyboardInterrupt
+
+
+def speak_no_unicode(row):
+    raise ValueError("caf\udce9")
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [(interrupt, r"files\): KeyboardInterrupt"), (speak_no_unicode, r"row 0: ValueError: caf\\xe9")],
+)
+def test_whatever_a_function_raises_is_its_failure_and_not_one_of_its_worker(scan, function, said):
+    with pytest.raises(StepError, match=said) as caught:
+        scan.map(function).collect(executor="ray", workers=1)
+    assert function.__name__ in str(caught.value)
+
+
+def test_a_step_that_cannot_be_sent_to_workers_is_named(scan):
+    lock = threading.Lock()
+
+    def locked(row):
+        with lock:
+            return length(row)
+
+    with pytest.raises(
+        PlanError, match=r"step 1 `locked` cannot be sent to a worker: cannot pickle .*lock.* give a class"
+    ):
+        scan.map(locked, version="1").collect(executor="ray", workers=1)
+
+
+def resource(place, *, fails=False):
+    """A class that notes that it was built and torn down, and fails at the latter if it is told so."""
+
+    class Resource:
+        def __init__(self):
+            self.note = place / f"{os.getpid()}.open"
+            self.note.touch()
+
+        def __call__(self, row):
+            return length(row)
+
+        def teardown(self):
+            self.note.rename(self.note.with_suffix(".closed"))
+            if fails:
+                raise OSError("cannot flush")
+
+    return Resource
+
+
+def test_workers_that_the_pool_ends_early_are_torn_down_as_well(scan, tmp_path):
+    lazy = scan.map(resource(tmp_path), version="1")
+    assert len(lazy.collect(executor="ray", workers=rdx.Workers(min=1, max=2))) == 40
+    assert list(tmp_path.glob("*.closed"))
+    assert not list(tmp_path.glob("*.open"))
+
+
+@pytest.mark.parametrize("executor", ["ray", "inline"])
+def test_a_teardown_that_fails_ends_the_run_with_all_results_kept(scan, tmp_path, executor):
+    lazy = scan.map(resource(tmp_path, fails=True), version="1")
+    with pytest.raises(StepError, match="step 1 `Resource`: teardown: OSError: cannot flush"):
+        lazy.collect(executor=executor, workers=1)
+    assert len(lazy.collect(executor=executor, workers=1)) == 40

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from raydata_ext.engine.trail import Trail, users_traceback
-from raydata_ext.formatting import LazyRow
+from raydata_ext.engine.trail import Trail
 
 
 @pytest.fixture
@@ -35,33 +34,6 @@ def test_a_row_is_named_by_its_file_and_its_number_in_there(trail, origins, plac
 
 def test_rows_are_counted_over_all_pieces(trail):
     assert trail.rows_read == 9
-
-
-def test_the_traceback_shows_the_users_frames_and_not_ours():
-    def users_function(row):
-        return row["missing"]
-
-    with pytest.raises(KeyError) as caught:
-        users_function(LazyRow(pa.record_batch({"x": [1]}), 0))
-    text = users_traceback(caught.value)
-    assert 'return row["missing"]' in text
-    assert "lazy_row" not in text
-    assert text.endswith("KeyError: 'missing'")
-
-
-def test_the_traceback_tells_what_an_error_was_raised_from():
-    def users_function():
-        try:
-            int("x")
-        except ValueError as error:
-            raise RuntimeError("cannot parse") from error
-
-    with pytest.raises(RuntimeError) as caught:
-        users_function()
-    text = users_traceback(caught.value)
-    assert "ValueError: invalid literal" in text
-    assert "direct cause" in text
-    assert text.endswith("RuntimeError: cannot parse")
 
 
 def test_rows_that_cannot_be_read_keep_their_numbers():

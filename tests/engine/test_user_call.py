@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 
 import pytest
 
@@ -73,14 +74,31 @@ def test_rows_made_of_a_batch_are_named_by_its_first_row(corpus, tmp_path):
         lazy.filter(lambda row: 1 / (row["m"] - 2) < 2).collect(executor="inline")
 
 
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
 @pytest.mark.parametrize("batched", [False, True])
-def test_interrupts_are_not_taken_for_errors_of_the_function(dataset, kind, batched):
+def test_interrupts_are_not_taken_for_errors_of_the_function(dataset, error, batched):
     def interrupt(_):
-        raise kind
+        raise error
 
-    with pytest.raises(kind):
+    with pytest.raises(type(error)):
         dataset({"n": [1]}).map(interrupt, batched=batched, executor="inline")
+
+
+def test_a_function_that_ends_the_process_as_if_all_were_well_is_an_error(dataset):
+    with pytest.raises(StepError, match="SystemExit: 0"):
+        dataset({"n": [1]}).map(lambda row: sys.exit(0), executor="inline")
+
+
+PanicException = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError("too late"), PanicException("index out of bounds")])
+def test_a_cancelled_coroutine_and_a_panic_of_rust_are_errors_of_the_function(dataset, error):
+    async def fail(_):
+        raise error
+
+    with pytest.raises(StepError, match=rf"row 0: {type(error).__name__}: {error}"):
+        dataset({"n": [1]}).map(fail, version="1", executor="inline")
 
 
 def test_stop_iteration_is_an_error_and_not_the_end_of_the_rows(dataset):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from raydata_ext.engine.visibility import Sight, sight_of
-from raydata_ext.errors import PlanError
+from raydata_ext.errors import PlanError, WriteError
+from raydata_ext.table.ipc_writer import temporary_name
 
 
 def test_a_node_that_sees_everything_passes_and_no_mark_is_left(tmp_path):
@@ -36,3 +39,23 @@ def test_an_input_that_is_not_there_is_named(tmp_path):
         pytest.raises(PlanError, match=r"gone\.txt \(no such file"),
     ):
         sight.check()
+
+
+def test_a_cache_directory_in_which_nothing_can_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(WriteError, match=r"cannot write into the cache directory .*file/cache"),
+        sight_of(str(tmp_path / "file" / "cache"), []),
+    ):
+        pass
+
+
+def test_the_mark_that_a_killed_driver_left_is_removed_and_that_of_a_living_one_is_not(tmp_path):
+    child = os.fork()
+    if child == 0:
+        temporary_name(tmp_path / "sight").touch()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len(list(tmp_path.iterdir())) == 1
+    with sight_of(str(tmp_path), []) as mine, sight_of(str(tmp_path), []) as other:
+        assert {str(path) for path in tmp_path.iterdir()} == {mine.mark, other.mark}

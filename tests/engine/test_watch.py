@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import numpy as np
@@ -42,6 +43,15 @@ def test_nothing_is_left_of_a_shard_that_was_computed(tmp_path):
     with Marker(str(tmp_path / "mark")) as marker:
         marker.set(MARK)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mark_stays_where_the_process_ends_of_an_exception_and_goes_where_it_does_not(tmp_path):
+    watch = Watch(str(tmp_path / "mark"))
+    for error, left in [(SystemExit(0), MARK), (ValueError(), None)]:
+        with contextlib.suppress(type(error)), Marker(watch.path) as marker, StepWatch(watch, marker, 2, Trail()):
+            marker.set(MARK)
+            raise error
+        assert take_mark(watch.path) == left
 
 
 def watched(tmp_path, suspects, numbers):

@@ -262,7 +262,14 @@ def test_a_file_url_is_the_directory_itself(tmp_path, write_entry):
 
 def test_a_file_in_the_place_of_the_cache_is_refused(tmp_path):
     (tmp_path / "cache").write_text("precious")
-    with pytest.raises(StoreError, match="is a file"):
+    for place in ("cache", "cache/below"):
+        with pytest.raises(StoreError, match=r"/cache is a file; give a directory"):
+            Store.open(tmp_path / place)
+
+
+def test_a_link_to_nothing_in_the_place_of_the_cache_is_refused(tmp_path):
+    (tmp_path / "cache").symlink_to(tmp_path / "gone")
+    with pytest.raises(StoreError, match=r"/cache is a link to nothing; give a directory"):
         Store.open(tmp_path / "cache")
 
 
@@ -391,6 +398,7 @@ def test_a_receipt_made_by_hand_is_published_like_any_other(store, table):
 
 
 def test_a_cache_directory_that_cannot_be_made_is_a_write_error_that_names_it(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(WriteError, match=f"cannot make the directory.*{tmp_path}/file/cache/01"):
-        Store.open(tmp_path / "file" / "cache").writing_path(KEY)
+    store = Store.open(tmp_path / "cache")
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(WriteError, match=f"cannot make the directory.*{tmp_path}/cache/01"):
+        store.writing_path(KEY)
