@@ -7,7 +7,8 @@ Batches: `{"n": [len(t) for t in b["text"]], "low": [t.lower() for t in b["text"
 Parquet files and once from Arrow files made of them, since that is where Hugging Face starts. Everyone ends with the
 rows in Arrow files, except Ray Data, whose rows come from and stay in its object store. Starting Ray and its workers is
 shown apart. The ratio per core is seconds times cores, over the seconds of the plain loop; that of CPU time says the
-same on a machine that others use too.
+same on a machine that others use too. Two cores at once are each slower than one alone; how much, the plain loop in two
+processes says.
 
 Rows: `{"n": len(row["text"])}` and a filter by it, for every row alone, against a loop over `to_pylist`.
 """
@@ -16,10 +17,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import multiprocessing
 import os
 import random
 import sysconfig
 import time
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 FILES = 16
 BATCH_ROWS = 1000
 WORKERS = 2
+RUNS_ON_ALL_CORES = 5
 
 
 def batch_function(batch: Any) -> dict[str, list[Any]]:
@@ -93,8 +97,11 @@ def bench_from_parquet(directory: Path, paths: Sequence[Path], repeats: int, poo
     show("plain pyarrow loop, one core", plain, plain, 1)
     show("ours inline", inline, plain, 1)
     if pool is not None:
+        shared, on_ray = on_all_cores(paths, parquet_batches, lambda out: mapped(scan(paths, out)), pool, directory)
+        show(f"plain loop, {WORKERS} processes", shared, plain, WORKERS)
+        show(f"ours on Ray, {WORKERS} workers", on_ray, plain, WORKERS)
         plan = mapped(scan(paths, directory / "ray"))
-        show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+        run_all(plan.plan, plan.workspace, pool)
         show("ours on Ray, cached", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
 
 
@@ -118,8 +125,9 @@ def bench_from_arrow(directory: Path, paths: Sequence[Path], repeats: int, pool:
     show("ours inline", inline, plain, 1)
     show("Hugging Face map", theirs, plain, 1)
     if pool is not None:
-        plan = mapped(loaded.lazy())
-        show(f"ours on Ray, {WORKERS} workers", timed(lambda: run_all(plan.plan, plan.workspace, pool)), plain, WORKERS)
+        shared, on_ray = on_all_cores(files, arrow_batches, lambda out: mapped(moved(loaded, out)), pool, directory)
+        show(f"plain loop, {WORKERS} processes", shared, plain, WORKERS)
+        show(f"ours on Ray, {WORKERS} workers", on_ray, plain, WORKERS)
         pool.close()  # its workers hold the cores
         for name in (f"Hugging Face map, num_proc={WORKERS}", "Hugging Face map, cached"):
             seconds = timed(lambda: data.map(batch_function, batched=True, num_proc=WORKERS))
@@ -157,6 +165,31 @@ def plain_batches(paths: Sequence[Path], read: Callable[[Path], Iterator[Any]], 
 
 def parquet_batches(path: Path) -> Iterator[Any]:
     yield from pq.ParquetFile(path, memory_map=True).iter_batches(BATCH_ROWS, use_threads=False)
+
+
+def on_all_cores(
+    paths: Sequence[Path],
+    read: Callable[[Path], Iterator[Any]],
+    plan_to: Callable[[Path], Any],
+    pool: Engine,
+    directory: Path,
+) -> list[Timing]:
+    """The plain loop in as many processes as there are workers, each with its part of the files; and ours on Ray."""
+
+    def ours(output: Path) -> None:
+        plan = plan_to(output)
+        run_all(plan.plan, plan.workspace, pool)
+
+    with ProcessPoolExecutor(WORKERS, multiprocessing.get_context("forkserver")) as processes:
+        warm_up = [processes.submit(plain_batches, paths[:1], read, directory) for _ in range(WORKERS)]
+        wait(warm_up)
+
+        def plain(output: Path) -> None:
+            parts = [processes.submit(plain_batches, paths[i::WORKERS], read, output) for i in range(WORKERS)]
+            for part in parts:
+                part.result()
+
+        return in_turn(RUNS_ON_ALL_CORES, directory, plain, ours)
 
 
 def arrow_batches(path: Path) -> Iterator[Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_RESOURCES_OF_RAY = ("CPU", "GPU", "memory", "object_store_memory")
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Workers:
             one batch.
 
     Raises:
+        TypeError: one of them is no number where it has to be one.
         ValueError: one of them is out of range.
     """
 
@@ -42,14 +46,19 @@ class Workers:
     stall_timeout: float = 1800.0
 
     def __post_init__(self) -> None:
-        if self.min < 1 or (self.max is not None and self.max < self.min):
-            raise ValueError(f"workers need 1 <= min <= max, got min={self.min}, max={self.max}")
-        for name in ("max_in_flight", "max_attempts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} of workers is {getattr(self, name)}; it must be at least 1")
-        for name, amount in self.needs.items():
-            if amount < 0:
-                raise ValueError(f"workers need {amount} of {name}; it must be at least 0")
+        for name in ("min", "max", "max_in_flight", "max_attempts"):
+            _require_number(name, getattr(self, name), Integral, at_least=1)
+        _require_number("memory", self.memory, Integral)
+        for name in ("num_cpus", "num_gpus", "start_timeout", "stall_timeout"):
+            _require_number(name, getattr(self, name), Real)
+        for name, amount in self.resources.items():
+            _require_number(f"resources[{name!r}]", amount, Real)
+            if name in _RESOURCES_OF_RAY:
+                raise ValueError(f"{name} is no custom resource of workers; set num_cpus, num_gpus or memory")
+        if self.max is not None and self.max < self.min:
+            raise ValueError(f"workers need min <= max, got min={self.min}, max={self.max}")
+        if self.num_gpus > 1 and self.num_gpus % 1:
+            raise ValueError(f"num_gpus of workers is {self.num_gpus}; above 1 it must be whole")
 
     @classmethod
     def of(cls, value: Workers | int | None) -> Workers:
@@ -96,6 +105,17 @@ class Workers:
         values = ((item.name, getattr(self, item.name)) for item in fields(self))
         changed = [f"{name}={_written(value)}" for name, value in values if value != getattr(default, name)]
         return f"Workers({', '.join(changed)})"
+
+
+def _require_number(name: str, value: Any, kind: type[Any], *, at_least: int = 0) -> None:
+    """Check one setting; None is that it is not set, where that is possible."""
+    if value is None and name in ("max", "memory"):
+        return
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = "a whole number" if kind is Integral else "a number"
+        raise TypeError(f"{name} of workers is {value!r}; it must be {wanted}")
+    if not value >= at_least:
+        raise ValueError(f"{name} of workers is {value}; it must be at least {at_least}")
 
 
 def _written(value: object) -> str:

@@ -27,11 +27,27 @@ def test_a_number_is_the_size_of_the_pool():
         {"num_gpus": -0.5},
         {"memory": -1},
         {"resources": {"disk": -1}},
+        {"stall_timeout": -1},
+        {"start_timeout": float("nan")},
+        {"num_gpus": 1.5},
     ],
 )
 def test_what_is_out_of_range_is_refused_with_its_value(wrong):
-    with pytest.raises(ValueError, match=r"must be at least|need 1 <= min <= max"):
+    with pytest.raises(ValueError, match=r"must be at least|need min <= max|must be whole"):
         Workers(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"min": 1.5}, {"min": None}, {"memory": "1GB"}, {"num_cpus": "2"}, {"resources": {"disk": True}}]
+)
+def test_what_is_no_number_is_refused_by_its_name(wrong):
+    with pytest.raises(TypeError, match=rf"^{next(iter(wrong))}.* of workers is .*; it must be a"):
+        Workers(**wrong)
+
+
+def test_what_ray_names_itself_is_no_custom_resource():
+    with pytest.raises(ValueError, match="CPU is no custom resource of workers; set num_cpus"):
+        Workers(resources={"CPU": 1})
 
 
 def test_needs_are_under_the_names_of_ray():
