@@ -176,7 +176,7 @@ def test_progress_counts_parts_as_they_show(packed, workspace):
     console = Console(file=io.StringIO(), width=200)
     results = run(plan_of(packed, step(double)), workspace, progress=progress_for(console))
     first, *_, last = console.file.getvalue().splitlines()
-    assert first.startswith("computing: 1 shards")
+    assert first.startswith("computing: 1 shard,")
     assert last.startswith(f"computing: {len(results)}/{len(results)} shards, 5,000 rows")
 
 
