@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class RunProgress(ABC):
-    """Is told what happens in a run. The base shows nothing and may be used as it is, through `Silent`."""
+    """Is told what happens in a run."""
 
     @abstractmethod
     def begin(self, what: str, tasks: int, done: int, num_bytes: int) -> None:

@@ -51,17 +51,23 @@ class PandasFormatter(Formatter):
 
     def column(self, array: pa.Array | pa.ChunkedArray) -> pd.Series[Any]:
         """A column as a series without name."""
-        types_mapper = self._nullable.get if array.null_count and array.type in self._nullable else None
         inner = list(_types_inside(array.type))
-        if not any(map(_has_nanoseconds, inner)):
-            try:
-                return array.to_pandas(
-                    types_mapper=types_mapper,
-                    integer_object_nulls=bool(inner),
-                    timestamp_as_object=any(pa.types.is_timestamp(one) and one.tz for one in inner[1:]),
-                )
-            except pa.ArrowNotImplementedError:
-                pass  # lists of some types, which pandas gets as plain Python below
+        series = None if any(map(_has_nanoseconds, inner)) else self._made_by_arrow(array, inner)
+        return self._of_python_values(array) if series is None else series
+
+    def _made_by_arrow(self, array: pa.Array | pa.ChunkedArray, inner: Sequence[pa.DataType]) -> pd.Series[Any] | None:
+        """None for lists of some types, of which pyarrow cannot make a series."""
+        types_mapper = self._nullable.get if array.null_count and array.type in self._nullable else None
+        try:
+            return array.to_pandas(
+                types_mapper=types_mapper,
+                integer_object_nulls=bool(inner),
+                timestamp_as_object=any(pa.types.is_timestamp(one) and one.tz for one in inner[1:]),
+            )
+        except pa.ArrowNotImplementedError:
+            return None
+
+    def _of_python_values(self, array: pa.Array | pa.ChunkedArray) -> pd.Series[Any]:
         values = self._pandas.Series(index=self._pandas.RangeIndex(len(array)), dtype=object)
         values[:] = array_to_list(array)
         return values
